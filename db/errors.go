@@ -1,0 +1,133 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// What the SQL functions refuse, by the SQLSTATE that they raise. This is the one list of the
+// project's private class HC.
+var (
+	ErrInvalidScope           = errors.New("invalid scope")               // HC001
+	ErrThreadNotFound         = errors.New("thread not found")            // HC002
+	ErrInvalidJobType         = errors.New("invalid job type")            // HC003
+	ErrDimension              = errors.New("embedding dimension differs") // HC004
+	ErrInvalidEmbedding       = errors.New("invalid embedding")           // HC005
+	ErrTooLarge               = errors.New("content too large")           // HC006
+	ErrInvalidBudget          = errors.New("invalid budget")              // HC007
+	ErrVersionConflict        = errors.New("version conflict")            // HC008
+	ErrInvalidArgument        = errors.New("invalid argument")            // HC009
+	ErrSystemPromptOverBudget = errors.New("system prompt over budget")   // HC010
+	ErrNotFound               = errors.New("not found")                   // HC011
+	ErrTextNotFound           = errors.New("text not found in block")     // HC012
+	ErrSequenceGap            = errors.New("sequence gap")                // HC013
+	ErrEmbeddingModel         = errors.New("embedding model differs")     // HC014
+)
+
+// What Postgres itself refuses.
+var (
+	// ErrConflict is a row that is there already, or a transaction that lost against another
+	// one (serialization failure, deadlock) and may be tried again.
+	ErrConflict = errors.New("conflict")
+	// ErrInvalidText is text with a NUL, or that is not UTF-8.
+	ErrInvalidText = errors.New("invalid text")
+	// ErrPermission is something that the login's roles don't allow.
+	ErrPermission = errors.New("permission denied")
+)
+
+// What migrations refuse.
+var (
+	// ErrBootstrap is something that an administrator must do first.
+	ErrBootstrap = errors.New("an administrator is needed")
+	// ErrConnect is a database that can't be reached.
+	ErrConnect = errors.New("no connection")
+	// ErrDatabaseNewer is a schema that is newer than this binary.
+	ErrDatabaseNewer = errors.New("the database is newer than this binary")
+	// ErrInvalidSchema is a schema that is not as migrations have left it.
+	ErrInvalidSchema = errors.New("the schema is not valid")
+	// ErrNotMigrated is a schema that is older than this binary, or not there.
+	ErrNotMigrated = errors.New("the database is not migrated")
+	// ErrServer is a server on which Hippocampus can't work.
+	ErrServer = errors.New("the server does not fit")
+)
+
+// sentinel gives the error for a SQLSTATE, or nil.
+func sentinel(state string) error {
+	switch state {
+	case "HC001":
+		return ErrInvalidScope
+	case "HC002":
+		return ErrThreadNotFound
+	case "HC003":
+		return ErrInvalidJobType
+	case "HC004":
+		return ErrDimension
+	case "HC005":
+		return ErrInvalidEmbedding
+	case "HC006":
+		return ErrTooLarge
+	case "HC007":
+		return ErrInvalidBudget
+	case "HC008":
+		return ErrVersionConflict
+	case "HC009":
+		return ErrInvalidArgument
+	case "HC010":
+		return ErrSystemPromptOverBudget
+	case "HC011":
+		return ErrNotFound
+	case "HC012":
+		return ErrTextNotFound
+	case "HC013":
+		return ErrSequenceGap
+	case "HC014":
+		return ErrEmbeddingModel
+	case "22021", "22P05": // character_not_in_repertoire, untranslatable_character
+		return ErrInvalidText
+	case "23505", "40001", "40P01": // unique_violation, serialization_failure, deadlock_detected
+		return ErrConflict
+	case "42501": // insufficient_privilege
+		return ErrPermission
+	}
+	return nil
+}
+
+// databaseError is an error of Postgres that is one of the sentinels above.
+type databaseError struct {
+	sentinel error
+	err      error // as it came, with its *pgconn.PgError
+	pg       *pgconn.PgError
+}
+
+// Error has the function's own words, which name the value and say what to do, and the SQLSTATE.
+func (e *databaseError) Error() string {
+	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", e.sentinel, e.pg.Message, e.pg.Code)
+	if e.pg.Hint != "" {
+		text += "; hint: " + e.pg.Hint
+	}
+	return text
+}
+
+// Unwrap makes [errors.Is] find the sentinel, and [errors.As] the *pgconn.PgError.
+func (e *databaseError) Unwrap() []error { return []error{e.sentinel, e.err} }
+
+// Wrap makes an error that came from Postgres one of this package's sentinels for [errors.Is],
+// by its SQLSTATE; its text keeps the message and the hint, and [errors.As] still finds the
+// *pgconn.PgError. Any other error, and one that is wrapped already, comes back as it is: so do
+// [context.Canceled] and [context.DeadlineExceeded] of a statement that the context ended.
+// Wrap(nil) is nil.
+func Wrap(err error) error {
+	var pgErr *pgconn.PgError
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
+		!errors.As(err, &pgErr) {
+		return err
+	}
+	s := sentinel(pgErr.Code)
+	if s == nil || errors.Is(err, s) {
+		return err
+	}
+	return &databaseError{err: err, pg: pgErr, sentinel: s}
+}

@@ -1,0 +1,130 @@
+package reply
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+// object is a JSON object by field name.
+type object map[string]json.RawMessage
+
+// parseObject decodes one object. A name that occurs twice is an error:
+// encoding/json would keep the last and lose the first without a word.
+func parseObject(data []byte) (object, error) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	if t, err := decoder.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.New("must be an object")
+	}
+	o := object{}
+	for decoder.More() {
+		t, err := decoder.Token()
+		if err != nil {
+			return nil, err
+		}
+		name, _ := t.(string)
+		var value json.RawMessage
+		if err := decoder.Decode(&value); err != nil {
+			return nil, err
+		}
+		if _, twice := o[name]; twice {
+			return nil, fmt.Errorf("has the field %q twice", name)
+		}
+		o[name] = value
+	}
+	return o, nil
+}
+
+func (o object) has(name string) bool {
+	value, found := o[name]
+	return found && string(value) != "null"
+}
+
+// list returns the elements of a list that must be there.
+func (o object) list(name string) ([]json.RawMessage, error) {
+	var list []json.RawMessage
+	if !o.has(name) || json.Unmarshal(o[name], &list) != nil {
+		return nil, fmt.Errorf("%s: must be a list (an empty one if there is nothing)", name)
+	}
+	return list, nil
+}
+
+// text returns a string that must be there and not blank.
+func (o object) text(name string) (string, error) {
+	var text string
+	if !o.has(name) || json.Unmarshal(o[name], &text) != nil {
+		return "", fmt.Errorf("%s: must be a string", name)
+	}
+	text = strings.TrimSpace(model.CleanText(text))
+	if text == "" {
+		return "", fmt.Errorf("%s: must not be empty", name)
+	}
+	return text, nil
+}
+
+// unit returns a number from 0 to 1 that must be there.
+func (o object) unit(name string) (float64, error) {
+	var f float64
+	if !o.has(name) || json.Unmarshal(o[name], &f) != nil {
+		return 0, fmt.Errorf("%s: must be a number from 0 to 1", name)
+	}
+	if !(f >= 0 && f <= 1) {
+		return 0, fmt.Errorf("%s: %v is not from 0 to 1", name, f)
+	}
+	return f, nil
+}
+
+// cleanJSON returns value in compact form and fit for jsonb: no NUL, no half
+// surrogate, no number beyond float64. Numbers keep their digits.
+func cleanJSON(value json.RawMessage) (json.RawMessage, error) {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		return nil, err
+	}
+	v, err := cleanValue(v)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSpace(out.Bytes()), nil
+}
+
+func cleanValue(v any) (_ any, err error) {
+	switch v := v.(type) {
+	case string:
+		return model.CleanText(v), nil
+	case json.Number:
+		if _, err := v.Float64(); err != nil {
+			return nil, fmt.Errorf("the number %s is out of range", short(v.String()))
+		}
+		return v, nil
+	case []any:
+		for i := range v {
+			if v[i], err = cleanValue(v[i]); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	case map[string]any:
+		clean := make(map[string]any, len(v))
+		for name, value := range v {
+			if clean[model.CleanText(name)], err = cleanValue(value); err != nil {
+				return nil, err
+			}
+		}
+		return clean, nil
+	default:
+		return v, nil
+	}
+}

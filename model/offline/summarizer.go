@@ -1,0 +1,212 @@
+package offline
+
+import (
+	"context"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/internal/chat"
+)
+
+// The length of a summary.
+const (
+	summaryWords = 120 // English and other spaced languages
+	summaryHan   = 200 // characters, for Chinese
+)
+
+// summarizer is "offline/extractive-v1": it scores sentences by how many of the
+// conversation's frequent words they hold, by place, speaker, names, numbers and
+// words of decision, and prints the best in their order, each after its speaker.
+type summarizer struct{ maxChars int }
+
+var _ model.Summarizer = (*summarizer)(nil)
+
+func (s *summarizer) Summarize(ctx context.Context, c *model.Conversation) (*model.Summary, error) {
+	if err := chat.CheckConversation(provider, "summarize", c, s.maxChars); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	language := c.ResolvedLanguage()
+	all := sentencesOf(c)
+	content := printSentences(c, selectSentences(c, all, language), language)
+	if content == "" { // nothing but signs: keep the first that isn't blank
+		for i := range c.Turns {
+			if text := strings.TrimSpace(model.CleanText(c.Turns[i].Text)); text != "" {
+				content = label(c.Turns[i].Author, language) + colon(language) + cut(text, language)
+				break
+			}
+		}
+	}
+	return &model.Summary{Content: content, Model: provider + "/extractive-v1"}, nil
+}
+
+// candidate is a sentence with its terms and score.
+type candidate struct {
+	sentence
+	index int // place among all sentences
+	terms []string
+	score float64
+	size  int
+}
+
+// selectSentences picks the best sentences that fit, in order. Each pick lowers
+// the worth of what repeats it.
+func selectSentences(c *model.Conversation, all []sentence, language string) []candidate {
+	candidates := scoreSentences(c, all)
+	budget, size := summaryWords, func(s string) int { return len(strings.Fields(s)) }
+	if language == model.LanguageChinese {
+		budget, size = summaryHan, utf8.RuneCountInString
+	}
+	for i := range candidates {
+		candidates[i].text = cut(candidates[i].text, language)
+		candidates[i].size = size(label(c.Turns[candidates[i].turn].Author, language)+colon(language)) + size(candidates[i].text)
+	}
+	var chosen []candidate
+	seen := map[string]bool{}
+	for len(candidates) > 0 {
+		best := slices.MaxFunc(candidates, func(a, b candidate) int {
+			if x, y := worth(a, seen), worth(b, seen); x != y {
+				return int(math.Copysign(1, x-y))
+			}
+			return b.index - a.index // of equals, the earlier
+		})
+		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.index == best.index })
+		if best.size > budget || worth(best, seen) <= 0 {
+			continue
+		}
+		budget -= best.size
+		chosen = append(chosen, best)
+		for _, t := range best.terms {
+			seen[t] = true
+		}
+	}
+	slices.SortFunc(chosen, func(a, b candidate) int { return a.index - b.index })
+	return chosen
+}
+
+// worth is a score less the share of terms that are already told.
+func worth(c candidate, seen map[string]bool) float64 {
+	told := 0
+	for _, t := range c.terms {
+		if seen[t] {
+			told++
+		}
+	}
+	return c.score * (1 - 0.8*float64(told)/float64(max(1, len(c.terms))))
+}
+
+var (
+	decisionWords = regexp.MustCompile(`(?i)\b(decided?|decision|agreed?|plan(?:s|ned|ning)?|will|must|deadline|because|important|concluded?|conclusion|result|solved?|fix(?:ed)?|problem|error|failed|moved|bought|started|joined|got)\b|决定|决策|计划|打算|同意|结论|因为|重要|必须|结果|解决|问题|错误|失败|搬|买了|开始|加入`)
+	smallTalk     = regexp.MustCompile(`(?i)^(hi|hey|hello|thanks|thank you|bye|good (morning|evening|night)|how are you|take care|see you|sounds good|great|awesome|wow|you're welcome|no problem|ok(ay)?|sure)\b|^(你好|您好|谢谢|再见|早上好|晚安|好的|不客气|没问题)`)
+	hasNumber     = regexp.MustCompile(`\d`)
+	hasName       = regexp.MustCompile(`\S\s+\p{Lu}\p{Ll}+`)
+)
+
+func scoreSentences(c *model.Conversation, all []sentence) []candidate {
+	people := authorsOf(c)
+	frequency := map[string]float64{}
+	candidates := make([]candidate, 0, len(all))
+	for i, s := range all {
+		ts := terms(s.text)
+		slices.Sort(ts)
+		ts = slices.Compact(ts)
+		for _, t := range ts {
+			frequency[t]++
+		}
+		candidates = append(candidates, candidate{sentence: s, index: i, terms: ts})
+	}
+	for i := range candidates {
+		x := &candidates[i]
+		for _, t := range x.terms {
+			x.score += 1 + math.Log(frequency[t])
+		}
+		x.score /= math.Sqrt(float64(max(4, len(x.terms)))) // neither short nor long is better
+		x.score *= bonus(x, people, c.Turns[x.turn].Author, len(all))
+	}
+	return candidates
+}
+
+func bonus(x *candidate, people authors, author string, total int) float64 {
+	f := 1.0
+	if people.person(author) {
+		f *= 1.25
+	}
+	if roleOf(author) == roleTool {
+		f *= 0.5
+	}
+	if x.index == 0 || x.index >= total-2 {
+		f *= 1.1 // how it began and how it ended
+	}
+	if decisionWords.MatchString(x.text) {
+		f *= 1.4
+	}
+	if hasNumber.MatchString(x.text) {
+		f *= 1.15
+	}
+	if hasName.MatchString(x.text) {
+		f *= 1.15
+	}
+	if x.question && !people.person(author) {
+		f *= 0.4 // the assistant's "anything else?"
+	}
+	if smallTalk.MatchString(x.text) && len(x.terms) < 5 {
+		f *= 0.2
+	}
+	return f
+}
+
+func printSentences(c *model.Conversation, chosen []candidate, language string) string {
+	var b strings.Builder
+	last := ""
+	for i, x := range chosen {
+		speaker := label(c.Turns[x.turn].Author, language)
+		switch {
+		case i == 0:
+			b.WriteString(speaker + colon(language))
+		case speaker != last:
+			b.WriteString("\n" + speaker + colon(language))
+		case language != model.LanguageChinese:
+			b.WriteString(" ")
+		}
+		last = speaker
+		b.WriteString(closed(x.text, language))
+	}
+	return b.String()
+}
+
+func colon(language string) string { return pick(language == model.LanguageChinese, "：", ": ") }
+
+// closed gives a sentence without a closing sign one.
+func closed(text, language string) string {
+	last, _ := utf8.DecodeLastRuneInString(text)
+	if unicode.IsPunct(last) || unicode.IsSymbol(last) {
+		return text
+	}
+	return text + pick(language == model.LanguageChinese, "。", ".")
+}
+
+// cut shortens a text that alone is longer than half a summary.
+func cut(text, language string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if language == model.LanguageChinese {
+		if runes := []rune(text); len(runes) > summaryHan/2 {
+			return string(runes[:summaryHan/2]) + "…"
+		}
+		return text
+	}
+	if words := strings.Fields(text); len(words) > summaryWords/2 {
+		text = strings.Join(words[:summaryWords/2], " ") + " …"
+	}
+	// A language without spaces, or one endless word.
+	if runes := []rune(text); len(runes) > summaryWords*8 {
+		text = string(runes[:summaryWords*8]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,25 @@
+-- Puts new rows on the embedding queue, unless their vector came first (remember and upsert_fact write it
+-- before the row, for this reason).
+CREATE OR REPLACE FUNCTION hippocampus._queue_embeddings()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source)
+    SELECT n.id, n.user_id, n.app_name, TG_ARGV[0]
+    FROM new_rows n
+    WHERE NOT EXISTS (
+        SELECT FROM hippocampus.embeddings e
+        JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
+        WHERE e.row_id = n.id AND e.user_id = n.user_id AND e.app_name = n.app_name AND e.source = TG_ARGV[0]);
+    RETURN NULL;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._queue_embeddings IS 'Trigger: queues rows that have no vector yet.';
+REVOKE ALL ON FUNCTION hippocampus._queue_embeddings FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER memories_queue AFTER INSERT ON hippocampus.memories
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('memory');
+CREATE OR REPLACE TRIGGER facts_queue AFTER INSERT ON hippocampus.facts
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('fact');

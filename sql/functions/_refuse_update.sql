@@ -1,0 +1,20 @@
+-- What is indexed and counted does not change under the index: a new text is a new row.
+CREATE OR REPLACE FUNCTION hippocampus._refuse_update()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    RAISE EXCEPTION 'the %s of %.% do not change', array_to_string(TG_ARGV, ', '), TG_TABLE_SCHEMA, TG_TABLE_NAME
+        USING ERRCODE = 'HC009', HINT = 'Write a new row (remember, upsert_fact, append_event); delete or supersede the old one.';
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._refuse_update IS 'Trigger: refuses an update of a column whose value is indexed elsewhere.';
+REVOKE ALL ON FUNCTION hippocampus._refuse_update FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER events_frozen BEFORE UPDATE OF id, thread_id, sequence_num, user_id, app_name, text, content
+    ON hippocampus.events FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'sequence', 'text');
+CREATE OR REPLACE TRIGGER memories_frozen BEFORE UPDATE OF id, user_id, app_name, content, content_hash
+    ON hippocampus.memories FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'content');
+CREATE OR REPLACE TRIGGER facts_frozen BEFORE UPDATE OF id, user_id, app_name, fact_type, key, value
+    ON hippocampus.facts FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'key', 'value');

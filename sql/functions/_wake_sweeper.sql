@@ -1,0 +1,50 @@
+-- Wakes the job that works off a queue: TG_ARGV[0] is its kind. One such job waits at a time, for all
+-- tenants. A writer never waits for another here: who does not get the lock knows that a job is being
+-- enqueued, and should that one start too early, the worker's periodic sweep finds the rest.
+-- SECURITY DEFINER because a tenant has no rights on River's tables; a trigger cannot be called.
+CREATE OR REPLACE FUNCTION hippocampus._wake_sweeper()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_kind text := TG_ARGV[0];
+    v_inserted bigint;
+BEGIN
+    IF v_kind = 'count_tokens' THEN -- an IF of its own: embedding_queue has no such column
+        IF NOT EXISTS (SELECT FROM new_rows n WHERE NOT n.token_count_exact) THEN
+            RETURN NULL;
+        END IF;
+    END IF;
+    IF NOT pg_try_advisory_xact_lock(hashtextextended('hippocampus.sweep.' || v_kind, 0)) THEN
+        RETURN NULL;
+    END IF;
+    INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
+    VALUES (v_kind, '{}', 'sweep', 25, sha256(convert_to('sweep ' || v_kind, 'UTF8')), B'00000001')
+    ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
+        AND hippocampus.river_job_state_in_bitmask(unique_states, state)
+    DO NOTHING
+    RETURNING id INTO v_inserted;
+    IF v_inserted IS NOT NULL THEN
+        PERFORM pg_notify('hippocampus.river_insert', '{"queue":"sweep"}');
+    END IF;
+    RETURN NULL;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._wake_sweeper IS 'Trigger: enqueues the job that embeds, or counts tokens of, the rows just written.';
+REVOKE ALL ON FUNCTION hippocampus._wake_sweeper FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER embedding_queue_wake AFTER INSERT ON hippocampus.embedding_queue
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('embed');
+CREATE OR REPLACE TRIGGER events_wake AFTER INSERT ON hippocampus.events
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');
+CREATE OR REPLACE TRIGGER memories_wake AFTER INSERT ON hippocampus.memories
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');
+CREATE OR REPLACE TRIGGER facts_wake AFTER INSERT ON hippocampus.facts
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');
+CREATE OR REPLACE TRIGGER instructions_wake AFTER INSERT ON hippocampus.instructions
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');
+CREATE OR REPLACE TRIGGER memory_blocks_wake AFTER INSERT ON hippocampus.memory_blocks
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');
+CREATE OR REPLACE TRIGGER memory_blocks_wake_update AFTER UPDATE ON hippocampus.memory_blocks
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._wake_sweeper('count_tokens');

@@ -1,0 +1,23 @@
+CREATE OR REPLACE FUNCTION hippocampus.block_set(
+    p_user_id text,
+    p_app_name text,
+    p_key text,
+    p_value text,
+    p_expected_version bigint DEFAULT NULL,
+    p_token_limit integer DEFAULT NULL,
+    p_token_count integer DEFAULT NULL
+) RETURNS hippocampus.memory_blocks
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
+    PERFORM hippocampus._check_size('p_value', p_value, 0, 1048576);
+    RETURN hippocampus._write_block(p_user_id, p_app_name, p_key, p_value, p_expected_version, p_token_limit, p_token_count);
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.block_set IS
+    'Sets a memory block, creating it where there is none, and returns its row. p_expected_version (0 for a block that must not exist) refuses with HC008 when somebody else wrote it; over p_token_limit (2,000 by default) is HC006.';
+REVOKE ALL ON FUNCTION hippocampus.block_set FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.block_set TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

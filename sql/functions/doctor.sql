@@ -1,0 +1,58 @@
+-- What an operator should know and cannot see: walls that do not hold for this login, versions with known
+-- faults, work that stands still.
+CREATE OR REPLACE FUNCTION hippocampus.doctor(
+    p_now timestamptz DEFAULT now()
+) RETURNS SETOF hippocampus.findings
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED SECURITY INVOKER ROWS 8
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_role pg_roles;
+    v_vector text := (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'vector');
+    v_failed bigint;
+    v_stuck bigint;
+    v_queued bigint;
+    v_serving hippocampus.embedding_models;
+BEGIN
+    SELECT r.* INTO v_role FROM pg_roles r WHERE r.rolname = current_user;
+    RETURN QUERY SELECT 'row_level_security',
+        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls THEN 'warning' ELSE 'ok' END,
+        format('%s %s', current_user, CASE WHEN v_role.rolsuper THEN 'is a superuser: no policy holds for it'
+            WHEN v_role.rolbypassrls THEN 'has BYPASSRLS: no policy holds for it' ELSE 'is held by the policies' END),
+        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls
+            THEN 'Connect applications with a login that has hippocampus_tenant or hippocampus_service only.' ELSE '' END;
+    RETURN QUERY SELECT 'forced_policies', CASE WHEN count(*) = 0 THEN 'ok' ELSE 'error' END,
+        CASE WHEN count(*) = 0 THEN 'every table forces its policies' ELSE 'not forced: ' || string_agg(c.relname, ', ') END,
+        CASE WHEN count(*) = 0 THEN '' ELSE 'Run migrate up; nobody should alter these tables.' END
+    FROM pg_class c
+    WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relforcerowsecurity
+      AND c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version';
+    RETURN QUERY SELECT 'postgres', CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'error' ELSE 'ok' END,
+        'version ' || current_setting('server_version'), '';
+    RETURN QUERY SELECT 'pgvector',
+        CASE WHEN string_to_array(v_vector, '.')::integer[] >= ARRAY[0, 8, 4] THEN 'ok' ELSE 'warning' END,
+        'version ' || v_vector,
+        CASE WHEN string_to_array(v_vector, '.')::integer[] >= ARRAY[0, 8, 4] THEN ''
+            ELSE 'Before 0.8.4 vacuum can damage an HNSW index, before 0.8.2 a parallel build can overflow; builds here are not parallel. Update when your distribution does.' END;
+    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    RETURN QUERY SELECT 'embedding_model', 'ok',
+        format('generation %s, %s dimensions, model %s', v_serving.generation, v_serving.dimension,
+            coalesce(v_serving.model, 'not yet known')), '';
+    SELECT count(*) FILTER (WHERE j.status = 'failed' AND j.completed_at > p_now - interval '7 days'),
+           count(*) FILTER (WHERE j.status = 'running' AND j.started_at < p_now - interval '1 hour'
+                            OR j.status = 'pending' AND j.created_at < p_now - interval '1 hour')
+    INTO v_failed, v_stuck FROM hippocampus.consolidation_jobs j;
+    RETURN QUERY SELECT 'consolidation', CASE WHEN v_failed > 0 THEN 'error' WHEN v_stuck > 0 THEN 'warning' ELSE 'ok' END,
+        format('%s failed in 7 days, %s waiting or running for over an hour', v_failed, v_stuck),
+        CASE WHEN v_failed + v_stuck > 0 THEN 'See hippocampus.consolidation_jobs (error, raw_reply); is a worker running?' ELSE '' END;
+    SELECT count(*) INTO v_queued FROM hippocampus.embedding_queue q WHERE q.queued_at < p_now - interval '10 minutes';
+    RETURN QUERY SELECT 'embedding_queue', CASE WHEN v_queued > 0 THEN 'warning' ELSE 'ok' END,
+        format('%s rows have waited for a vector for over 10 minutes', v_queued),
+        CASE WHEN v_queued > 0 THEN 'They are found by their words meanwhile. See hippocampus.embedding_queue.error; is a worker running?' ELSE '' END;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.doctor IS
+    'Checks of this database and this login, a row each: status ok, warning or error, what was found, and what to do.';
+REVOKE ALL ON FUNCTION hippocampus.doctor FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.doctor
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

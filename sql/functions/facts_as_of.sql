@@ -1,0 +1,31 @@
+CREATE OR REPLACE FUNCTION hippocampus.facts_as_of(
+    p_user_id text,
+    p_app_name text,
+    p_at timestamptz DEFAULT now(),
+    p_known_at timestamptz DEFAULT NULL,
+    p_fact_type text DEFAULT NULL,
+    p_key text DEFAULT NULL
+) RETURNS SETOF hippocampus.facts
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    RETURN QUERY
+    SELECT f.* FROM hippocampus.facts f
+    WHERE f.user_id = p_user_id AND f.app_name = p_app_name
+      AND (p_fact_type IS NULL OR f.fact_type = p_fact_type)
+      AND (p_key IS NULL OR f.key = p_key)
+      AND f.valid_from <= p_at
+      AND (p_known_at IS NULL OR f.recorded_at <= p_known_at)
+      -- an end that was learned after p_known_at was not known then
+      AND (f.valid_until IS NULL OR f.valid_until > p_at
+           OR (f.closed_at > p_known_at AND f.valid_until > f.valid_from))
+    ORDER BY f.fact_type, f.key, f.valid_from;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.facts_as_of IS
+    'The facts that were true at p_at, as far as was known at p_known_at (now, where null).';
+REVOKE ALL ON FUNCTION hippocampus.facts_as_of FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.facts_as_of
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,39 @@
+-- Deletes a conversation and all that was drawn from it alone: events, memories, facts, jobs and their River
+-- rows. A memory or a fact that other threads tell as well stays, without this one among its sources.
+CREATE OR REPLACE FUNCTION hippocampus.forget_thread(
+    p_user_id text,
+    p_app_name text,
+    p_thread_id uuid
+) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_ids uuid[];
+    v_count integer;
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM FROM hippocampus.threads t
+    WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'thread % is unknown', coalesce(p_thread_id::text, 'null')
+            USING ERRCODE = 'HC002', HINT = 'It may be deleted already; a bound role sees threads of its own scope only.';
+    END IF;
+    SELECT array_agg(coalesce(s.memory_id, s.fact_id)) INTO v_ids
+    FROM hippocampus.memory_sources s
+    WHERE s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name
+      AND NOT EXISTS (
+          SELECT FROM hippocampus.memory_sources o
+          WHERE (o.memory_id = s.memory_id OR o.fact_id = s.fact_id) AND o.thread_id <> p_thread_id);
+    v_count := hippocampus.forget(p_user_id, p_app_name, coalesce(v_ids, '{}') || ARRAY(
+        SELECT m.id FROM hippocampus.memories m
+        WHERE m.thread_id = p_thread_id AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.from_seq IS NOT NULL));
+    DELETE FROM hippocampus.threads t
+    WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
+    RETURN v_count;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.forget_thread IS
+    'Deletes a thread with its events and jobs, and the memories and facts that came from it alone. Returns how many memories and facts went. Raises HC002 for an unknown thread.';
+REVOKE ALL ON FUNCTION hippocampus.forget_thread FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.forget_thread TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,32 @@
+CREATE OR REPLACE FUNCTION hippocampus.memories_in_time_slice(
+    p_user_id text,
+    p_app_name text,
+    p_start timestamptz,
+    p_end timestamptz,
+    p_limit integer DEFAULT 50,
+    p_memory_type text DEFAULT NULL
+) RETURNS SETOF hippocampus.memories
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    IF p_start > p_end THEN
+        RAISE EXCEPTION 'p_start % is after p_end %', p_start, p_end
+            USING ERRCODE = 'HC009', HINT = 'Give the earlier time first.';
+    END IF;
+    RETURN QUERY
+    SELECT m.* FROM hippocampus.memories m
+    WHERE m.user_id = p_user_id AND m.app_name = p_app_name
+      AND m.occurred_from >= coalesce(p_start, '-infinity') AND m.occurred_from <= coalesce(p_end, 'infinity')
+      AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
+    ORDER BY m.occurred_from DESC
+    LIMIT p_limit;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.memories_in_time_slice IS
+    'A user''s memories of what happened between two times (inclusive), newest first.';
+REVOKE ALL ON FUNCTION hippocampus.memories_in_time_slice FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.memories_in_time_slice
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,38 @@
+-- Counts a use of memories. One statement; rows are locked in the order of their ids, so that two readers of
+-- overlapping sets follow each other and never deadlock.
+CREATE OR REPLACE FUNCTION hippocampus.record_access(
+    p_user_id text,
+    p_app_name text,
+    p_memory_ids uuid[],
+    p_now timestamptz DEFAULT now()
+) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_count integer;
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    WITH held AS (
+        SELECT m.id FROM hippocampus.memories m
+        WHERE m.id = ANY (p_memory_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
+        ORDER BY m.id FOR NO KEY UPDATE
+    )
+    UPDATE hippocampus.memories m
+    SET access_count = m.access_count + 1,
+        last_accessed_at = greatest(m.last_accessed_at, p_now),
+        running_intensity = least(1.0, m.running_intensity + 0.02),
+        retention_score = hippocampus._retention(p, m.initial_score, least(1.0, m.running_intensity + 0.02),
+            m.access_count + 1, greatest(m.last_accessed_at, p_now), m.created_at, p_now)
+    FROM held h
+    JOIN hippocampus.memories k ON k.id = h.id AND k.user_id = p_user_id AND k.app_name = p_app_name
+    CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
+    WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.record_access IS
+    'Counts one use of each memory: its access count grows by one, its intensity by 0.02 (never above 1), its last access is now. Returns how many were found.';
+REVOKE ALL ON FUNCTION hippocampus.record_access FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.record_access TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

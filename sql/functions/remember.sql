@@ -1,0 +1,73 @@
+-- Stores a memory. The same words again, of the same kind in the same scope, strengthen the memory that is
+-- there: its encounter count grows, its intensity moves towards the new one, it counts as accessed now.
+CREATE OR REPLACE FUNCTION hippocampus.remember(
+    p_user_id text,
+    p_app_name text,
+    p_content text,
+    p_memory_type text DEFAULT 'semantic',
+    p_category text DEFAULT 'other',
+    p_importance double precision DEFAULT NULL,
+    p_tags text[] DEFAULT '{}',
+    p_metadata jsonb DEFAULT '{}',
+    p_embedding public.vector DEFAULT NULL,
+    p_embedding_model text DEFAULT NULL,
+    p_source text DEFAULT 'client',
+    p_author text DEFAULT NULL,
+    p_intensity double precision DEFAULT 0.5,
+    p_initial_score double precision DEFAULT 0.2,
+    p_thread_id uuid DEFAULT NULL,
+    p_from_seq bigint DEFAULT NULL,
+    p_to_seq bigint DEFAULT NULL,
+    p_occurred_from timestamptz DEFAULT NULL,
+    p_occurred_until timestamptz DEFAULT NULL,
+    p_token_count integer DEFAULT NULL,
+    p_now timestamptz DEFAULT now()
+) RETURNS uuid
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_id uuid := gen_random_uuid();
+    v_found uuid;
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
+    PERFORM hippocampus._check_one_of('p_memory_type', p_memory_type, ARRAY['episodic', 'semantic', 'summary']);
+    PERFORM hippocampus._check_one_of('p_category', p_category,
+        ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
+    PERFORM hippocampus._check_range('p_importance', coalesce(p_importance, 0), 0, 1);
+    PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
+    PERFORM hippocampus._check_range('p_initial_score', p_initial_score, 0, 1);
+    IF p_embedding IS NOT NULL THEN
+        -- before the row, so that the row is not queued for a vector that it has
+        PERFORM hippocampus.put_embedding(p_user_id, p_app_name, 'memory', v_id, p_embedding, p_embedding_model);
+    END IF;
+    INSERT INTO hippocampus.memories AS m (created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq,
+        retention_score, initial_score, importance, running_intensity, token_count, token_count_exact, id, thread_id,
+        user_id, app_name, memory_type, category, source, author, content, content_hash, tags, metadata)
+    VALUES (p_now, p_now, coalesce(p_occurred_from, p_occurred_until, p_now), coalesce(p_occurred_until, p_occurred_from, p_now),
+        p_from_seq, coalesce(p_to_seq, p_from_seq), p_initial_score, p_initial_score,
+        coalesce(p_importance, hippocampus.score_importance(p_category)), p_intensity,
+        coalesce(p_token_count, hippocampus.estimate_tokens(p_content)), p_token_count IS NOT NULL, v_id, p_thread_id,
+        p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, p_content,
+        hippocampus._content_hash(p_content), p_tags, p_metadata)
+    ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
+            (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
+    DO UPDATE SET
+        running_intensity = (m.running_intensity * m.encounter_count + excluded.running_intensity) / (m.encounter_count + 1),
+        encounter_count = m.encounter_count + 1,
+        importance = greatest(m.importance, excluded.importance),
+        last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
+        tags = ARRAY(SELECT DISTINCT t FROM unnest(m.tags || excluded.tags) t ORDER BY t),
+        metadata = m.metadata || excluded.metadata
+    RETURNING m.id INTO v_found;
+    IF v_found <> v_id AND p_embedding IS NOT NULL THEN
+        DELETE FROM hippocampus.embeddings e WHERE e.row_id = v_id AND e.user_id = p_user_id AND e.app_name = p_app_name;
+    END IF;
+    RETURN v_found;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.remember IS
+    'Stores a memory and returns its id; found by its words from the next statement on, by its meaning as soon as it has a vector. The same words again, of the same type and scope, return and strengthen the memory that is there.';
+REVOKE ALL ON FUNCTION hippocampus.remember FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.remember TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

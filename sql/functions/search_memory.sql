@@ -1,0 +1,110 @@
+-- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
+-- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
+-- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
+-- Reads only; count a use with record_access.
+CREATE OR REPLACE FUNCTION hippocampus.search_memory(
+    p_user_id text,
+    p_app_name text,
+    p_query text,
+    p_query_embedding public.vector DEFAULT NULL,
+    p_limit integer DEFAULT 10,
+    p_memory_types text[] DEFAULT NULL,
+    p_categories text[] DEFAULT NULL,
+    p_tags text[] DEFAULT NULL,
+    p_thread_id uuid DEFAULT NULL,
+    p_since timestamptz DEFAULT NULL,
+    p_until timestamptz DEFAULT NULL,
+    p_min_relevance double precision DEFAULT 0,
+    p_profile text DEFAULT 'default',
+    p_now timestamptz DEFAULT now()
+) RETURNS SETOF hippocampus.memory_hits
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
+    v_pool integer := greatest(100, least(4 * p_limit, p_limit + 100));
+    v_weights jsonb;
+    v_text double precision;
+    v_vector double precision;
+    v_strength double precision;
+    v_recency double precision;
+    v_browse boolean;
+    v_serving hippocampus.embedding_models;
+    v_query public.halfvec;
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    PERFORM hippocampus._check_range('p_min_relevance', p_min_relevance, 0, 1);
+    PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
+    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
+    v_weights := CASE p_profile
+        WHEN 'strength' THEN '{"text": 0, "vector": 0.6, "strength": 0.3, "recency": 0.1}'
+        WHEN 'retention' THEN '{"text": 0, "vector": 1, "strength": 0, "recency": 0}'
+        ELSE hippocampus._setting(p_app_name, 'ranking') END;
+    v_text := v_weights -> 'text';
+    v_vector := v_weights -> 'vector';
+    v_strength := v_weights -> 'strength';
+    v_recency := v_weights -> 'recency';
+    -- no word to look up and no vector: the caller browses, strongest and newest first
+    v_browse := p_query_embedding IS NULL
+        AND cardinality(hippocampus._query_terms(p_user_id, p_app_name, 'memory', coalesce(p_query, ''))) = 0;
+    RETURN QUERY
+    WITH words AS MATERIALIZED (
+        SELECT t.row_id, t.bm25 / max(t.bm25) OVER () AS score
+        FROM hippocampus._text_hits(p_user_id, p_app_name, 'memory', coalesce(p_query, '')) t
+    ), meaning AS MATERIALIZED (
+        SELECT v.row_id FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
+            CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
+    ), browsed AS (
+        SELECT m.id FROM hippocampus.memories m
+        WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name
+        ORDER BY m.occurred_from DESC LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
+    ), candidates AS (
+        (SELECT w.row_id FROM words w ORDER BY w.score DESC LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END)
+        UNION SELECT n.row_id FROM meaning n
+        UNION SELECT b.id FROM browsed b
+    ), parts AS (
+        SELECT m.*, coalesce(w.score, 0) AS text_score,
+            greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), w.score, 0)) AS vector_score,
+            hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+                m.created_at, p_now) AS retention,
+            CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
+                m.running_intensity, m.access_count, m.last_accessed_at, p_now) END AS strength,
+            exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
+        FROM candidates c
+        JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
+        LEFT JOIN words w ON w.row_id = m.id
+        LEFT JOIN hippocampus.embeddings e ON e.user_id = p_user_id AND e.app_name = p_app_name
+            AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.id AND v_query IS NOT NULL
+        WHERE m.superseded_by IS NULL
+          AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
+          AND (p_categories IS NULL OR m.category = ANY (p_categories))
+          AND (p_tags IS NULL OR m.tags @> p_tags)
+          AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
+          AND (p_since IS NULL OR m.occurred_until >= p_since)
+          AND (p_until IS NULL OR m.occurred_from <= p_until)
+    ), ranked AS (
+        SELECT s.*, (v_text * s.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0) AS relevance
+        FROM parts s
+    )
+    SELECT r.id, r.content, r.memory_type, r.category,
+        CASE p_profile WHEN 'retention' THEN r.vector_score * r.retention
+            ELSE v_text * r.text_score + v_vector * r.vector_score
+                + v_strength * coalesce(r.strength, r.retention) + v_recency * r.recency END AS score,
+        coalesce(r.relevance, 0), r.text_score, r.vector_score, r.retention, r.recency,
+        r.thread_id, r.from_seq, r.to_seq, r.author, r.source, r.occurred_from, r.occurred_until, r.created_at,
+        r.access_count, r.token_count, r.token_count_exact, r.tags, r.metadata, r.content_hash
+    FROM ranked r
+    WHERE coalesce(r.relevance, 0) >= p_min_relevance
+    ORDER BY score DESC, r.occurred_until DESC, r.id
+    LIMIT p_limit;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.search_memory IS
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
+REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.search_memory
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,37 @@
+-- name: EmbeddingClaim :many
+-- A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
+WITH claimed AS (
+    SELECT q.row_id, q.user_id, q.app_name FROM hippocampus.embedding_queue q
+    WHERE q.run_after <= now()
+    ORDER BY q.run_after
+    LIMIT @max_rows
+    FOR UPDATE SKIP LOCKED
+), leased AS (
+    UPDATE hippocampus.embedding_queue q
+    SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = q.attempts + 1
+    FROM claimed c
+    WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
+    RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
+)
+SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
+    coalesce(m.content, hippocampus._fact_text(f.key, f.value), '')::text AS text
+FROM leased l
+LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
+LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name;
+
+-- name: EmbeddingDefer :exec
+UPDATE hippocampus.embedding_queue q
+SET run_after = now() + make_interval(secs => @delay_seconds::float8), error = @error::text
+WHERE q.row_id = ANY (@row_ids::uuid[]);
+
+-- name: EmbeddingModelServing :one
+SELECT * FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+
+-- name: EmbeddingModelSetName :execrows
+-- The first model that a worker or service brings becomes the deployment's.
+UPDATE hippocampus.embedding_models g SET model = @model::text WHERE g.status = 'serving' AND g.model IS NULL;
+
+-- name: EmbeddingPut :exec
+SELECT hippocampus.put_embedding(
+    p_user_id => @user_id, p_app_name => @app_name, p_source => @source, p_row_id => @row_id, p_embedding => @embedding,
+    p_model => @model);

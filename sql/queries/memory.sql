@@ -1,0 +1,31 @@
+-- name: MemoryForget :one
+SELECT hippocampus.forget(p_user_id => @user_id, p_app_name => @app_name, p_ids => @ids::uuid[])::integer AS forgotten;
+
+-- name: MemoryList :many
+SELECT * FROM hippocampus.list_memories(
+    p_user_id => @user_id, p_app_name => @app_name, p_memory_type => sqlc.narg(memory_type), p_limit => @max_rows,
+    p_offset => @skip_rows);
+
+-- name: MemoryListInTimeSlice :many
+SELECT * FROM hippocampus.memories_in_time_slice(
+    p_user_id => @user_id, p_app_name => @app_name, p_start => @start_at, p_end => @end_at, p_limit => @max_rows);
+
+-- name: MemoryRecordAccess :one
+SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @ids::uuid[])::integer AS found;
+
+-- name: MemoryRemember :one
+SELECT hippocampus.remember(
+    p_user_id => @user_id, p_app_name => @app_name, p_content => @content, p_memory_type => @memory_type,
+    p_category => @category, p_importance => sqlc.narg(importance), p_tags => @tags::text[], p_metadata => @metadata,
+    p_embedding => sqlc.narg(embedding), p_embedding_model => sqlc.narg(embedding_model), p_source => @source,
+    p_author => sqlc.narg(author), p_intensity => @intensity, p_initial_score => @initial_score,
+    p_thread_id => sqlc.narg(thread_id), p_from_seq => sqlc.narg(from_seq), p_to_seq => sqlc.narg(to_seq),
+    p_occurred_from => sqlc.narg(occurred_from), p_occurred_until => sqlc.narg(occurred_until),
+    p_token_count => sqlc.narg(token_count))::uuid AS id;
+
+-- name: MemorySearch :many
+SELECT * FROM hippocampus.search_memory(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_limit => @max_rows, p_memory_types => sqlc.narg(memory_types)::text[], p_categories => sqlc.narg(categories)::text[],
+    p_tags => sqlc.narg(tags)::text[], p_thread_id => sqlc.narg(thread_id), p_since => sqlc.narg(since),
+    p_until => sqlc.narg(until), p_min_relevance => @min_relevance, p_profile => @profile);

@@ -1,0 +1,12 @@
+-- name: RetentionCleanup :one
+SELECT hippocampus.cleanup_low_value_memories(
+    p_threshold => sqlc.narg(threshold), p_min_age_days => sqlc.narg(min_age_days), p_user_id => sqlc.narg(user_id),
+    p_app_name => sqlc.narg(app_name), p_dry_run => @dry_run)::integer AS deleted;
+
+-- name: RetentionDistribution :one
+SELECT * FROM hippocampus.retention_distribution(p_user_id => sqlc.narg(user_id), p_app_name => sqlc.narg(app_name));
+
+-- name: RetentionSweep :one
+SELECT * FROM hippocampus.sweep_retention(
+    p_after_user_id => @after_user_id, p_after_app_name => @after_app_name, p_after_created_at => @after_created_at,
+    p_after_id => @after_id, p_limit => @max_rows);

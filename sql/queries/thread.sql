@@ -1,0 +1,30 @@
+-- name: ThreadCreate :one
+SELECT hippocampus.create_thread(
+    p_user_id => @user_id, p_app_name => @app_name, p_session_id => sqlc.narg(session_id), p_state => @state,
+    p_if_not_exists => @if_not_exists)::uuid AS id;
+
+-- name: ThreadForget :one
+SELECT hippocampus.forget_thread(p_user_id => @user_id, p_app_name => @app_name, p_thread_id => @thread_id)::integer AS forgotten;
+
+-- name: ThreadGet :one
+SELECT * FROM hippocampus.threads t WHERE t.id = @id;
+
+-- name: ThreadGetBySession :one
+SELECT * FROM hippocampus.threads t
+WHERE t.user_id = @user_id AND t.app_name = @app_name AND t.session_id = @session_id;
+
+-- name: ThreadList :many
+SELECT * FROM hippocampus.threads t
+WHERE t.user_id = @user_id AND t.app_name = @app_name
+ORDER BY t.updated_at DESC, t.id
+LIMIT @max_rows;
+
+-- name: ThreadLock :one
+-- The consolidation's last step holds the thread while it writes and moves the watermark.
+SELECT * FROM hippocampus.threads t WHERE t.id = @id FOR NO KEY UPDATE;
+
+-- name: ThreadSetWatermarks :exec
+UPDATE hippocampus.threads t
+SET replayed_seq = greatest(t.replayed_seq, @replayed_seq), reflected_seq = greatest(t.reflected_seq, @reflected_seq),
+    version = t.version + 1
+WHERE t.id = @id;

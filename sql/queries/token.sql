@@ -1,0 +1,43 @@
+-- The text of each is what its token_count counts.
+
+-- name: TokenListUncounted :many
+SELECT u.source, u.id, u.user_id, u.app_name, u.key, u.version, u.text FROM (
+    (SELECT 'event'::text AS source, e.id, e.user_id, e.app_name, ''::text AS key, 0::bigint AS version,
+        (e.author || ': ' || e.text)::text AS text
+     FROM hippocampus.events e WHERE NOT e.token_count_exact LIMIT @max_rows)
+    UNION ALL
+    (SELECT 'memory'::text, m.id, m.user_id, m.app_name, ''::text, 0::bigint, m.content
+     FROM hippocampus.memories m WHERE NOT m.token_count_exact LIMIT @max_rows)
+    UNION ALL
+    (SELECT 'fact'::text, f.id, f.user_id, f.app_name, ''::text, 0::bigint, hippocampus._fact_text(f.key, f.value)::text
+     FROM hippocampus.facts f WHERE NOT f.token_count_exact LIMIT @max_rows)
+    UNION ALL
+    (SELECT 'block'::text, gen_random_uuid(), b.user_id, b.app_name, b.key, b.version, b.value
+     FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact LIMIT @max_rows)
+    UNION ALL
+    (SELECT 'instruction'::text, gen_random_uuid(), ''::text, i.app_name, i.instruction_key, i.version::bigint, i.content
+     FROM hippocampus.instructions i WHERE NOT i.token_count_exact LIMIT @max_rows)
+) u;
+
+-- name: TokenSetBlock :exec
+UPDATE hippocampus.memory_blocks b SET token_count = @token_count, token_count_exact = true
+WHERE b.user_id = @user_id AND b.app_name = @app_name AND b.key = @key AND b.version = @version;
+
+-- name: TokenSetEvents :execrows
+UPDATE hippocampus.events e SET token_count = v.token_count, token_count_exact = true
+FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
+WHERE e.id = v.id;
+
+-- name: TokenSetFacts :execrows
+UPDATE hippocampus.facts f SET token_count = v.token_count, token_count_exact = true
+FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
+WHERE f.id = v.id;
+
+-- name: TokenSetInstruction :exec
+UPDATE hippocampus.instructions i SET token_count = @token_count, token_count_exact = true
+WHERE i.app_name = @app_name AND i.instruction_key = @key AND i.version = @version;
+
+-- name: TokenSetMemories :execrows
+UPDATE hippocampus.memories m SET token_count = v.token_count, token_count_exact = true
+FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
+WHERE m.id = v.id;

@@ -1,0 +1,203 @@
+-- Long-term memory: memories, facts, instructions and blocks, and where each came from.
+
+-- +goose Up
+-- +goose StatementBegin
+CREATE TABLE hippocampus.memories (
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    last_accessed_at  timestamptz NOT NULL DEFAULT now(),
+    occurred_from     timestamptz NOT NULL DEFAULT now(),
+    occurred_until    timestamptz NOT NULL DEFAULT now(),
+    from_seq          bigint,
+    to_seq            bigint,
+    retention_score   double precision NOT NULL DEFAULT 0.2,
+    initial_score     real NOT NULL DEFAULT 0.2,
+    importance        real NOT NULL DEFAULT 0.5,
+    running_intensity real NOT NULL DEFAULT 0.5,
+    encounter_count   integer NOT NULL DEFAULT 1,
+    access_count      integer NOT NULL DEFAULT 0,
+    token_count       integer NOT NULL,
+    token_count_exact boolean NOT NULL DEFAULT false,
+    id                uuid NOT NULL DEFAULT gen_random_uuid(),
+    thread_id         uuid,
+    superseded_by     uuid,
+    user_id           text COLLATE "C" NOT NULL,
+    app_name          text COLLATE "C" NOT NULL,
+    memory_type       text COLLATE "C" NOT NULL DEFAULT 'episodic',
+    category          text COLLATE "C" NOT NULL DEFAULT 'other',
+    source            text COLLATE "C" NOT NULL DEFAULT 'client',
+    author            text COLLATE "C",
+    visibility        text COLLATE "C" NOT NULL DEFAULT 'private',
+    shared_by         text COLLATE "C",
+    content           text NOT NULL,
+    content_hash      bytea NOT NULL,
+    tags              text[] NOT NULL DEFAULT '{}',
+    metadata          jsonb NOT NULL DEFAULT '{}',
+    CONSTRAINT memories_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT memories_thread_id_fkey FOREIGN KEY (thread_id, user_id, app_name)
+        REFERENCES hippocampus.threads (id, user_id, app_name) ON DELETE SET NULL (thread_id),
+    CONSTRAINT memories_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
+    CONSTRAINT memories_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
+    CONSTRAINT memories_memory_type_check CHECK (memory_type IN ('episodic', 'semantic', 'summary')),
+    CONSTRAINT memories_category_check CHECK (
+        category IN ('chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other')),
+    CONSTRAINT memories_source_check CHECK (octet_length(source) BETWEEN 1 AND 255),
+    CONSTRAINT memories_author_check CHECK (octet_length(author) BETWEEN 1 AND 255),
+    CONSTRAINT memories_visibility_check CHECK (visibility IN ('private', 'app')),
+    CONSTRAINT memories_content_check CHECK (octet_length(content) BETWEEN 1 AND 1048576),
+    CONSTRAINT memories_content_hash_check CHECK (octet_length(content_hash) = 32),
+    CONSTRAINT memories_tags_check CHECK (cardinality(tags) <= 64),
+    CONSTRAINT memories_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144),
+    CONSTRAINT memories_scores_check CHECK (
+        retention_score BETWEEN 0 AND 1 AND initial_score BETWEEN 0 AND 1
+        AND importance BETWEEN 0 AND 1 AND running_intensity BETWEEN 0 AND 1),
+    CONSTRAINT memories_counts_check CHECK (encounter_count >= 1 AND access_count >= 0 AND token_count >= 0),
+    CONSTRAINT memories_occurred_check CHECK (occurred_from <= occurred_until),
+    CONSTRAINT memories_seq_check CHECK (
+        (from_seq IS NULL AND to_seq IS NULL) OR from_seq BETWEEN 1 AND to_seq)
+);
+-- A memory of the same words is one memory. An episode is told apart by where it came from:
+-- «Good morning!» said on two days is two episodes.
+CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
+    (user_id, app_name, memory_type, content_hash, from_seq,
+     (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
+    WHERE superseded_by IS NULL;
+CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC);
+CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
+-- The order in which retention walks through the memories, of all tenants or of one.
+CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
+CREATE INDEX memories_token_count_exact_idx ON hippocampus.memories (created_at) WHERE NOT token_count_exact;
+COMMENT ON TABLE hippocampus.memories IS
+    'What was learned or lived: episodic slices, summaries, semantic memories. Decays by policy; strengthens by use.';
+COMMENT ON COLUMN hippocampus.memories.retention_score IS
+    'The score at the last access or refresh; a search computes it anew for its own clock.';
+COMMENT ON COLUMN hippocampus.memories.initial_score IS
+    'What it was worth when stored: 0.2 by default, 1.0 / 0.7 / 0.4 for an insight of high / medium / low importance. See retention_policies.initial_weight.';
+COMMENT ON COLUMN hippocampus.memories.content_hash IS 'SHA-256 of the content in NFKC, lower case, with white space folded.';
+COMMENT ON COLUMN hippocampus.memories.from_seq IS 'First event of the thread that it tells; with to_seq, an inclusive range.';
+COMMENT ON COLUMN hippocampus.memories.token_count IS
+    'Tokens of the content; an estimate, never under, until token_count_exact.';
+
+CREATE TABLE hippocampus.facts (
+    recorded_at       timestamptz NOT NULL DEFAULT now(),
+    valid_from        timestamptz NOT NULL DEFAULT now(),
+    valid_until       timestamptz,
+    closed_at         timestamptz,
+    last_accessed_at  timestamptz NOT NULL DEFAULT now(),
+    confidence        double precision NOT NULL DEFAULT 1.0,
+    running_intensity real NOT NULL DEFAULT 0.5,
+    encounter_count   integer NOT NULL DEFAULT 1,
+    access_count      integer NOT NULL DEFAULT 0,
+    token_count       integer NOT NULL,
+    token_count_exact boolean NOT NULL DEFAULT false,
+    id                uuid NOT NULL DEFAULT gen_random_uuid(),
+    thread_id         uuid,
+    superseded_by     uuid,
+    user_id           text COLLATE "C" NOT NULL,
+    app_name          text COLLATE "C" NOT NULL,
+    fact_type         text COLLATE "C" NOT NULL DEFAULT 'preference',
+    key               text COLLATE "C" NOT NULL,
+    value             jsonb NOT NULL,
+    metadata          jsonb NOT NULL DEFAULT '{}',
+    CONSTRAINT facts_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT facts_thread_id_fkey FOREIGN KEY (thread_id, user_id, app_name)
+        REFERENCES hippocampus.threads (id, user_id, app_name) ON DELETE SET NULL (thread_id),
+    CONSTRAINT facts_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
+    CONSTRAINT facts_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
+    CONSTRAINT facts_fact_type_check CHECK (fact_type IN ('preference', 'rule', 'profile', 'custom')),
+    CONSTRAINT facts_key_check CHECK (octet_length(key) BETWEEN 1 AND 255),
+    CONSTRAINT facts_value_check CHECK (octet_length(value::text) <= 262144),
+    CONSTRAINT facts_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144),
+    CONSTRAINT facts_scores_check CHECK (confidence BETWEEN 0 AND 1 AND running_intensity BETWEEN 0 AND 1),
+    CONSTRAINT facts_counts_check CHECK (encounter_count >= 1 AND access_count >= 0 AND token_count >= 0),
+    CONSTRAINT facts_valid_check CHECK (valid_until IS NULL OR valid_from <= valid_until),
+    CONSTRAINT facts_closed_check CHECK ((valid_until IS NULL) = (closed_at IS NULL))
+);
+CREATE UNIQUE INDEX facts_current_key ON hippocampus.facts (user_id, app_name, fact_type, key)
+    WHERE valid_until IS NULL;
+CREATE INDEX facts_valid_from_idx ON hippocampus.facts (user_id, app_name, fact_type, key, valid_from DESC);
+CREATE INDEX facts_thread_id_idx ON hippocampus.facts (thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX facts_token_count_exact_idx ON hippocampus.facts (recorded_at) WHERE NOT token_count_exact;
+COMMENT ON TABLE hippocampus.facts IS
+    'Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.';
+COMMENT ON COLUMN hippocampus.facts.valid_from IS 'When it became true, as far as is known.';
+COMMENT ON COLUMN hippocampus.facts.valid_until IS 'When it ceased to be true; null while it is current.';
+COMMENT ON COLUMN hippocampus.facts.recorded_at IS 'When it was learned.';
+COMMENT ON COLUMN hippocampus.facts.closed_at IS 'When it was learned that it had ceased to be true.';
+
+CREATE TABLE hippocampus.memory_sources (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    from_seq   bigint NOT NULL,
+    to_seq     bigint NOT NULL,
+    id         uuid NOT NULL DEFAULT gen_random_uuid(),
+    memory_id  uuid,
+    fact_id    uuid,
+    thread_id  uuid NOT NULL,
+    job_id     uuid,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    model      text COLLATE "C",
+    CONSTRAINT memory_sources_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT memory_sources_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_sources_fact_id_fkey FOREIGN KEY (fact_id, user_id, app_name)
+        REFERENCES hippocampus.facts (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_sources_thread_id_fkey FOREIGN KEY (thread_id, user_id, app_name)
+        REFERENCES hippocampus.threads (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_sources_target_check CHECK (num_nonnulls(memory_id, fact_id) = 1),
+    CONSTRAINT memory_sources_seq_check CHECK (from_seq BETWEEN 1 AND to_seq)
+);
+CREATE INDEX memory_sources_memory_id_idx ON hippocampus.memory_sources (memory_id) WHERE memory_id IS NOT NULL;
+CREATE INDEX memory_sources_fact_id_idx ON hippocampus.memory_sources (fact_id) WHERE fact_id IS NOT NULL;
+CREATE INDEX memory_sources_thread_id_idx ON hippocampus.memory_sources (thread_id, from_seq);
+COMMENT ON TABLE hippocampus.memory_sources IS
+    'Provenance: which events of which thread a memory or a fact was drawn from, by which job and model.';
+
+CREATE TABLE hippocampus.instructions (
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    version           integer NOT NULL,
+    token_count       integer NOT NULL,
+    token_count_exact boolean NOT NULL DEFAULT false,
+    app_name          text COLLATE "C" NOT NULL,
+    instruction_key   text COLLATE "C" NOT NULL,
+    content           text NOT NULL,
+    metadata          jsonb NOT NULL DEFAULT '{}',
+    CONSTRAINT instructions_pkey PRIMARY KEY (app_name, instruction_key, version),
+    CONSTRAINT instructions_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
+    CONSTRAINT instructions_instruction_key_check CHECK (octet_length(instruction_key) BETWEEN 1 AND 255),
+    CONSTRAINT instructions_version_check CHECK (version >= 1),
+    CONSTRAINT instructions_content_check CHECK (octet_length(content) BETWEEN 1 AND 1048576),
+    CONSTRAINT instructions_token_count_check CHECK (token_count >= 0),
+    CONSTRAINT instructions_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144)
+);
+COMMENT ON TABLE hippocampus.instructions IS
+    'Procedural memory: an app''s instructions by key. A new version never rewrites an old one; the highest is current.';
+
+CREATE TABLE hippocampus.memory_blocks (
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    updated_at        timestamptz NOT NULL DEFAULT now(),
+    version           bigint NOT NULL DEFAULT 1,
+    token_limit       integer NOT NULL DEFAULT 2000,
+    token_count       integer NOT NULL,
+    token_count_exact boolean NOT NULL DEFAULT false,
+    user_id           text COLLATE "C" NOT NULL,
+    app_name          text COLLATE "C" NOT NULL,
+    key               text COLLATE "C" NOT NULL,
+    value             text NOT NULL,
+    CONSTRAINT memory_blocks_pkey PRIMARY KEY (user_id, app_name, key),
+    CONSTRAINT memory_blocks_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
+    CONSTRAINT memory_blocks_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
+    CONSTRAINT memory_blocks_key_check CHECK (octet_length(key) BETWEEN 1 AND 255),
+    CONSTRAINT memory_blocks_value_check CHECK (octet_length(value) <= 1048576),
+    CONSTRAINT memory_blocks_token_limit_check CHECK (token_limit BETWEEN 1 AND 200000),
+    CONSTRAINT memory_blocks_token_count_check CHECK (token_count >= 0)
+);
+COMMENT ON TABLE hippocampus.memory_blocks IS
+    'Named texts that an agent edits itself and always sees: in every context window, before recalled memories.';
+COMMENT ON COLUMN hippocampus.memory_blocks.token_limit IS 'A write that would make the value longer than this many tokens is refused.';
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DROP TABLE hippocampus.memory_blocks, hippocampus.instructions, hippocampus.memory_sources,
+    hippocampus.facts, hippocampus.memories;
+-- +goose StatementEnd

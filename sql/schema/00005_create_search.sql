@@ -1,0 +1,125 @@
+-- What search reads: the index of words (postings) and the vectors (embeddings).
+--
+-- Words are rows of a covering btree, not a GIN index: under row-level security Postgres may not use
+-- an index whose operator is not leakproof, and @@ is not; text equality is. It also gives BM25 its
+-- statistics, takes any analyser, and finds a row in the statement after it was written.
+--
+-- Vectors live apart from the rows that they stand for: a search over vectors reads no text, an access
+-- count rewrites no vector, and a second generation of another model or dimension can be filled beside
+-- the one that serves. They are half precision and never out of line (STORAGE PLAIN): half the pages,
+-- no TOAST fetch a row, and up to 4,000 dimensions fit an index.
+
+-- +goose Up
+-- +goose StatementBegin
+CREATE TABLE hippocampus.postings (
+    tf       integer NOT NULL,
+    length   integer NOT NULL,
+    row_id   uuid NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    app_name text COLLATE "C" NOT NULL,
+    source   text COLLATE "C" NOT NULL,
+    term     text COLLATE "C" NOT NULL,
+    CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, row_id) INCLUDE (tf, length),
+    CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact')),
+    CONSTRAINT postings_tf_check CHECK (tf BETWEEN 1 AND length)
+);
+CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
+COMMENT ON TABLE hippocampus.postings IS
+    'The index of words: which term stands in which row of events, memories or facts. Kept by triggers.';
+COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row.';
+COMMENT ON COLUMN hippocampus.postings.length IS 'How many terms the row has.';
+
+CREATE TABLE hippocampus.posting_totals (
+    rows     bigint NOT NULL,
+    terms    bigint NOT NULL,
+    id       uuid NOT NULL DEFAULT gen_random_uuid(),
+    user_id  text COLLATE "C" NOT NULL,
+    app_name text COLLATE "C" NOT NULL,
+    source   text COLLATE "C" NOT NULL,
+    CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source, id) INCLUDE (rows, terms),
+    CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact'))
+);
+COMMENT ON TABLE hippocampus.posting_totals IS
+    'Rows and terms indexed, per tenant and source, as changes to be summed: writers add rows here and never wait for each other.';
+
+CREATE TABLE hippocampus.embedding_models (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    generation integer NOT NULL,
+    dimension  integer NOT NULL,
+    status     text COLLATE "C" NOT NULL,
+    model      text COLLATE "C",
+    CONSTRAINT embedding_models_pkey PRIMARY KEY (generation),
+    CONSTRAINT embedding_models_dimension_key UNIQUE (generation, dimension),
+    CONSTRAINT embedding_models_generation_check CHECK (generation >= 1),
+    CONSTRAINT embedding_models_dimension_check CHECK (dimension BETWEEN 1 AND 4000),
+    CONSTRAINT embedding_models_status_check CHECK (status IN ('building', 'serving', 'retired')),
+    CONSTRAINT embedding_models_model_check CHECK (octet_length(model) BETWEEN 1 AND 255)
+);
+CREATE UNIQUE INDEX embedding_models_serving_key ON hippocampus.embedding_models (status) WHERE status = 'serving';
+COMMENT ON TABLE hippocampus.embedding_models IS
+    'Generations of embeddings. One serves; its dimension was chosen at the first migration, its model by the first that wrote a vector.';
+
+-- The dimension is the migration's argument: `migrate up --dimension N`, 1536 when not given.
+INSERT INTO hippocampus.embedding_models (generation, dimension, status)
+VALUES (1, coalesce(nullif(current_setting('hippocampus.embedding_dimension', true), ''), '1536')::integer, 'serving');
+
+CREATE TABLE hippocampus.embeddings (
+    generation integer NOT NULL DEFAULT 1,
+    dimension  integer NOT NULL,
+    row_id     uuid NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    source     text COLLATE "C" NOT NULL,
+    embedding  public.halfvec NOT NULL,
+    CONSTRAINT embeddings_pkey PRIMARY KEY (user_id, app_name, generation, source, row_id),
+    CONSTRAINT embeddings_generation_fkey FOREIGN KEY (generation, dimension)
+        REFERENCES hippocampus.embedding_models (generation, dimension),
+    CONSTRAINT embeddings_dimension_check CHECK (public.vector_dims(embedding) = dimension),
+    CONSTRAINT embeddings_source_check CHECK (source IN ('memory', 'fact'))
+);
+ALTER TABLE hippocampus.embeddings ALTER COLUMN embedding SET STORAGE PLAIN;
+CREATE INDEX embeddings_row_id_idx ON hippocampus.embeddings (row_id);
+COMMENT ON TABLE hippocampus.embeddings IS
+    'One vector a row of memories or facts, of unit length, in half precision. Written by put_embedding.';
+
+CREATE TABLE hippocampus.embedding_queue (
+    queued_at timestamptz NOT NULL DEFAULT now(),
+    run_after timestamptz NOT NULL DEFAULT now(),
+    attempts  integer NOT NULL DEFAULT 0,
+    row_id    uuid NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    app_name  text COLLATE "C" NOT NULL,
+    source    text COLLATE "C" NOT NULL,
+    error     text,
+    CONSTRAINT embedding_queue_pkey PRIMARY KEY (row_id, user_id, app_name),
+    CONSTRAINT embedding_queue_source_check CHECK (source IN ('memory', 'fact')),
+    CONSTRAINT embedding_queue_attempts_check CHECK (attempts >= 0)
+);
+CREATE INDEX embedding_queue_run_after_idx ON hippocampus.embedding_queue (run_after);
+COMMENT ON TABLE hippocampus.embedding_queue IS
+    'Rows whose vector is still to come. Found by text meanwhile. A row that fails stays, with its error and the time of the next try.';
+
+CREATE TABLE hippocampus.vector_indexes (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    generation integer NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    source     text COLLATE "C" NOT NULL,
+    status     text COLLATE "C" NOT NULL DEFAULT 'building',
+    index_name text COLLATE "C" NOT NULL,
+    CONSTRAINT vector_indexes_pkey PRIMARY KEY (user_id, app_name, generation, source),
+    CONSTRAINT vector_indexes_generation_fkey FOREIGN KEY (generation)
+        REFERENCES hippocampus.embedding_models (generation),
+    CONSTRAINT vector_indexes_source_check CHECK (source IN ('memory', 'fact')),
+    CONSTRAINT vector_indexes_status_check CHECK (status IN ('building', 'ready'))
+);
+CREATE INDEX vector_indexes_generation_idx ON hippocampus.vector_indexes (generation);
+COMMENT ON TABLE hippocampus.vector_indexes IS
+    'Tenants so large that an exact search would be slow: each has an HNSW index of its own, built online by a job.';
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DROP TABLE hippocampus.vector_indexes, hippocampus.embedding_queue, hippocampus.embeddings,
+    hippocampus.embedding_models, hippocampus.posting_totals, hippocampus.postings;
+-- +goose StatementEnd

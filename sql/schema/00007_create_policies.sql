@@ -1,0 +1,107 @@
+-- The walls between tenants: row-level security, forced on every table, and the grants.
+--
+-- hippocampus_tenant and hippocampus_reader are bound: they see the scope that the transaction set
+--     SELECT set_config('hippocampus.user_id', …, true), set_config('hippocampus.app_name', …, true)
+-- and nothing when it set none (current_setting gives null or '', and no row has an empty tenant).
+-- hippocampus_service, hippocampus_worker and the owner are trusted by a policy, not by BYPASSRLS,
+-- which managed Postgres does not give.
+
+-- +goose Up
+-- +goose StatementBegin
+DO $policies$
+DECLARE
+    v_table text;
+    v_scope text;
+BEGIN
+    FOREACH v_table IN ARRAY ARRAY['threads', 'events', 'user_state', 'memories', 'facts', 'memory_sources',
+            'memory_blocks', 'postings', 'posting_totals', 'embeddings', 'embedding_queue', 'vector_indexes',
+            'consolidation_jobs', 'app_state', 'instructions', 'retention_policies', 'settings'] LOOP
+        EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
+        EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
+        EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
+                       'hippocampus_worker USING (true) WITH CHECK (true)', v_table || '_trusted', v_table);
+        v_scope := CASE
+            WHEN v_table IN ('app_state', 'instructions')
+                THEN $$app_name = current_setting('hippocampus.app_name', true)$$
+            WHEN v_table IN ('retention_policies', 'settings')
+                THEN $$app_name = '*' OR app_name = current_setting('hippocampus.app_name', true)$$
+            ELSE $$user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true)$$
+        END;
+        EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_tenant, hippocampus_reader USING (%s)',
+                       v_table || '_bound', v_table, v_scope);
+    END LOOP;
+END
+$policies$;
+ALTER TABLE hippocampus.embedding_models ENABLE ROW LEVEL SECURITY;
+ALTER TABLE hippocampus.embedding_models FORCE ROW LEVEL SECURITY;
+CREATE POLICY embedding_models_trusted ON hippocampus.embedding_models
+    TO hippocampus_owner, hippocampus_service, hippocampus_worker USING (true) WITH CHECK (true);
+CREATE POLICY embedding_models_read ON hippocampus.embedding_models FOR SELECT
+    TO hippocampus_tenant, hippocampus_reader USING (true);
+
+-- Every role reads what its policies show.
+GRANT SELECT ON hippocampus.threads, hippocampus.events, hippocampus.user_state, hippocampus.app_state,
+    hippocampus.memories, hippocampus.facts, hippocampus.memory_sources, hippocampus.instructions,
+    hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals, hippocampus.embedding_models,
+    hippocampus.embeddings, hippocampus.embedding_queue, hippocampus.vector_indexes,
+    hippocampus.consolidation_jobs, hippocampus.retention_policies, hippocampus.settings
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+
+-- A tenant writes its own rows. Of the log it appends only; app-wide rows are the service's.
+GRANT INSERT, DELETE ON hippocampus.threads, hippocampus.user_state, hippocampus.memories, hippocampus.facts,
+    hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals,
+    hippocampus.embeddings, hippocampus.embedding_queue
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE ON hippocampus.threads, hippocampus.user_state, hippocampus.memories, hippocampus.facts,
+    hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT, UPDATE ON hippocampus.app_state
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (token_count, token_count_exact) ON hippocampus.events
+    TO hippocampus_service, hippocampus_worker;
+GRANT INSERT, UPDATE, DELETE ON hippocampus.instructions, hippocampus.retention_policies, hippocampus.settings
+    TO hippocampus_service, hippocampus_worker;
+GRANT UPDATE ON hippocampus.consolidation_jobs, hippocampus.embedding_queue, hippocampus.embedding_models
+    TO hippocampus_service, hippocampus_worker;
+GRANT INSERT, UPDATE, DELETE ON hippocampus.vector_indexes TO hippocampus_worker;
+
+-- River works on its tables as the worker; no tenant sees a job's arguments. The service may insert:
+-- an application with a River client of its own enqueues in its own transaction.
+GRANT SELECT, INSERT, UPDATE, DELETE ON hippocampus.river_job, hippocampus.river_queue, hippocampus.river_leader,
+    hippocampus.river_notification TO hippocampus_worker;
+GRANT SELECT ON hippocampus.river_migration TO hippocampus_worker;
+GRANT SELECT, INSERT ON hippocampus.river_job TO hippocampus_service;
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA hippocampus TO hippocampus_worker, hippocampus_service;
+GRANT EXECUTE ON FUNCTION hippocampus.river_job_state_in_bitmask(bit, hippocampus.river_job_state)
+    TO hippocampus_worker, hippocampus_service;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DO $policies$
+DECLARE
+    v_policy record;
+    v_table  regclass;
+BEGIN
+    FOR v_policy IN SELECT p.polname, p.polrelid::regclass AS polrel
+                    FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+                    WHERE c.relnamespace = 'hippocampus'::regnamespace LOOP
+        EXECUTE format('DROP POLICY %I ON %s', v_policy.polname, v_policy.polrel);
+    END LOOP;
+    FOR v_table IN SELECT c.oid::regclass FROM pg_class c
+                   WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relrowsecurity LOOP
+        EXECUTE format('ALTER TABLE %s NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY', v_table);
+    END LOOP;
+END
+$policies$;
+REVOKE ALL ON ALL TABLES IN SCHEMA hippocampus
+    FROM hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+REVOKE ALL (token_count, token_count_exact) ON hippocampus.events FROM hippocampus_service, hippocampus_worker;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA hippocampus FROM hippocampus_service, hippocampus_worker;
+REVOKE ALL ON FUNCTION hippocampus.river_job_state_in_bitmask(bit, hippocampus.river_job_state)
+    FROM hippocampus_service, hippocampus_worker;
+GRANT SELECT ON hippocampus.goose_db_version
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+-- +goose StatementEnd

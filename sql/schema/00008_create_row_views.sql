@@ -1,0 +1,62 @@
+-- The shapes of rows that functions return. They hold no data; sqlc reads their columns and what may be null.
+
+-- +goose Up
+-- +goose StatementBegin
+CREATE VIEW hippocampus.memory_hits WITH (security_invoker = true) AS
+SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
+    0::double precision AS score, 0::double precision AS relevance,
+    0::double precision AS text_score, 0::double precision AS vector_score,
+    0::double precision AS retention, 0::double precision AS recency,
+    m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
+    m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.memory_hits IS 'What search_memory returns: a memory and every part of its score.';
+
+CREATE VIEW hippocampus.event_hits WITH (security_invoker = true) AS
+SELECT e.id, e.thread_id, e.sequence_num, 0::double precision AS score, e.author, e.event_type, e.category, e.text,
+    e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
+FROM hippocampus.events e WHERE false;
+COMMENT ON VIEW hippocampus.event_hits IS 'What recall_conversation returns: an event and its score.';
+
+CREATE VIEW hippocampus.context_entries WITH (security_invoker = true) AS
+SELECT ''::text AS context_type, ''::text AS content, 0::double precision AS relevance_score, 0::integer AS token_estimate,
+    0::integer AS position, true::boolean AS included, e.text AS omitted_reason,
+    m.thread_id AS source_id, m.from_seq AS source_seq, m.thread_id AS source_thread_id
+FROM hippocampus.memories m JOIN hippocampus.events e ON false WHERE false;
+COMMENT ON VIEW hippocampus.context_entries IS
+    'What get_context_window returns: the entries of a window in order, and, when asked for, what was left out and why.';
+
+CREATE VIEW hippocampus.retention_bands WITH (security_invoker = true) AS
+SELECT 0::bigint AS total, 0::bigint AS high, 0::bigint AS medium, 0::bigint AS low,
+    0::double precision AS average_score;
+COMMENT ON VIEW hippocampus.retention_bands IS
+    'What retention_distribution returns: memories with a score of 0.7 and more, 0.3 to 0.7, and below 0.3.';
+
+CREATE VIEW hippocampus.memory_statistics WITH (security_invoker = true) AS
+SELECT 0::bigint AS threads, 0::bigint AS events, 0::bigint AS events_consolidated, 0::bigint AS memories,
+    0::bigint AS episodic, 0::bigint AS semantic, 0::bigint AS summaries, 0::bigint AS facts_current,
+    0::bigint AS facts_history, 0::bigint AS blocks, 0::bigint AS embeddings, 0::bigint AS embeddings_queued,
+    0::bigint AS jobs_pending, 0::bigint AS jobs_running, 0::bigint AS jobs_failed, 0::bigint AS tokens;
+COMMENT ON VIEW hippocampus.memory_statistics IS 'What memory_stats returns.';
+
+CREATE VIEW hippocampus.findings WITH (security_invoker = true) AS
+SELECT ''::text AS name, ''::text AS status, ''::text AS detail, ''::text AS hint;
+COMMENT ON VIEW hippocampus.findings IS 'What doctor returns: a row a check, status ok, warning or error.';
+
+CREATE VIEW hippocampus.retention_batches WITH (security_invoker = true) AS
+SELECT 0::integer AS scanned, 0::integer AS refreshed, 0::integer AS deleted,
+    m.user_id AS after_user_id, m.app_name AS after_app_name, m.created_at AS after_created_at, m.id AS after_id
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.retention_batches IS
+    'What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.';
+
+GRANT SELECT ON hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
+    hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DROP VIEW hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
+    hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches;
+-- +goose StatementEnd
