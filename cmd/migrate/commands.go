@@ -182,4 +182,3 @@ func (a *app) version() *cobra.Command {
 		},
 	}
 }
-

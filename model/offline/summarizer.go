@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"regexp"
@@ -60,7 +61,7 @@ type candidate struct {
 // the worth of what repeats it.
 func selectSentences(c *model.Conversation, all []sentence, language string) []candidate {
 	candidates := scoreSentences(c, all)
-	budget, size := summaryWords, func(s string) int { return len(strings.Fields(s)) }
+	budget, size := summaryWords, wordCount
 	if language == model.LanguageChinese {
 		budget, size = summaryHan, utf8.RuneCountInString
 	}
@@ -70,17 +71,15 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 	}
 	var chosen []candidate
 	seen := map[string]bool{}
-	for len(candidates) > 0 {
+	for {
+		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.size > budget || worth(x, seen) <= 0 })
+		if len(candidates) == 0 {
+			break
+		}
 		best := slices.MaxFunc(candidates, func(a, b candidate) int {
-			if x, y := worth(a, seen), worth(b, seen); x != y {
-				return int(math.Copysign(1, x-y))
-			}
-			return b.index - a.index // of equals, the earlier
+			return cmp.Or(cmp.Compare(worth(a, seen), worth(b, seen)), b.index-a.index) // of equals, the earlier
 		})
 		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.index == best.index })
-		if best.size > budget || worth(best, seen) <= 0 {
-			continue
-		}
 		budget -= best.size
 		chosen = append(chosen, best)
 		for _, t := range best.terms {
@@ -89,6 +88,19 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 	}
 	slices.SortFunc(chosen, func(a, b candidate) int { return a.index - b.index })
 	return chosen
+}
+
+// wordCount counts words; in scripts that don't separate them, two characters
+// are taken for one.
+func wordCount(text string) int {
+	n := len(strings.Fields(text))
+	cjk := 0
+	for _, r := range text {
+		if classOf(r) == classCJK {
+			cjk++
+		}
+	}
+	return n + cjk/2
 }
 
 // worth is a score less the share of terms that are already told.

@@ -1,0 +1,134 @@
+// Package conversation reads conversations from files: JSON lines of events, which is our own
+// format, and LoCoMo's.
+package conversation
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Conversation is what one user and those that they talk to have said, session by session.
+type Conversation struct {
+	// ID names it: LoCoMo's sample_id, or the file's name without its ending.
+	ID       string
+	Sessions []Session
+}
+
+// Session is one thread of events, oldest first.
+type Session struct {
+	ID     string
+	Events []Event
+}
+
+// Event is one line of the log, in the shape that append_events takes.
+type Event struct {
+	Author    string          `json:"author"`
+	Content   json.RawMessage `json:"content"`
+	Text      string          `json:"text,omitempty"`
+	EventType string          `json:"event_type,omitempty"`
+	Category  string          `json:"category,omitempty"`
+	EventID   string          `json:"event_id,omitempty"`
+	CreatedAt *time.Time      `json:"created_at,omitempty"`
+	Tags      []string        `json:"tags,omitempty"`
+	Metadata  json.RawMessage `json:"metadata,omitempty"`
+}
+
+// Events counts the events of all sessions.
+func (c *Conversation) Events() int {
+	n := 0
+	for _, s := range c.Sessions {
+		n += len(s.Events)
+	}
+	return n
+}
+
+// ReadFile reads a file in either format, told apart by its content.
+func ReadFile(path string) ([]*Conversation, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	conversations, err := Read(bytes.NewReader(raw), name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return conversations, nil
+}
+
+// Read reads conversations in either format. The name is the id of one in JSON lines.
+func Read(r io.Reader, name string) ([]*Conversation, error) {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	trimmed := bytes.TrimSpace(raw)
+	switch {
+	case len(trimmed) == 0:
+		return nil, errors.New("the file is empty; give JSON lines of events, or LoCoMo's JSON")
+	case trimmed[0] == '[':
+		return readLoCoMo(trimmed)
+	case json.Valid(trimmed) && bytes.Contains(trimmed, []byte(`"conversation"`)):
+		return readLoCoMo(append(append([]byte{'['}, trimmed...), ']'))
+	default:
+		c, err := readLines(trimmed, name)
+		if err != nil {
+			return nil, err
+		}
+		return []*Conversation{c}, nil
+	}
+}
+
+// readLines reads one event a line; session_id groups them, in order of first sight.
+func readLines(raw []byte, name string) (*Conversation, error) {
+	c := &Conversation{ID: name}
+	at := map[string]int{}
+	lines := bufio.NewScanner(bytes.NewReader(raw))
+	lines.Buffer(nil, 16<<20)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		var row struct {
+			Event
+			SessionID string `json:"session_id"`
+		}
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(&row); err != nil {
+			return nil, fmt.Errorf("line %d is no event: %w", n, err)
+		}
+		if row.Author == "" || (row.Text == "" && row.Content == nil) {
+			return nil, fmt.Errorf("line %d: an event needs an author, and text or content", n)
+		}
+		if row.Content == nil {
+			row.Content, _ = json.Marshal(map[string]string{"text": row.Text}) //nolint:errcheck // a string always marshals
+		}
+		if row.SessionID == "" {
+			row.SessionID = name
+		}
+		if row.EventID == "" {
+			row.EventID = fmt.Sprintf("%s:%d", name, n) // so that a second import adds nothing
+		}
+		i, ok := at[row.SessionID]
+		if !ok {
+			i = len(c.Sessions)
+			at[row.SessionID] = i
+			c.Sessions = append(c.Sessions, Session{ID: row.SessionID})
+		}
+		c.Sessions[i].Events = append(c.Sessions[i].Events, row.Event)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read lines: %w", err)
+	}
+	return c, nil
+}

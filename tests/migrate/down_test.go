@@ -1,0 +1,71 @@
+package migrate_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+func TestDown(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AndUpFromEachVersion", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		before := snapshot(t, databaseURL)
+		for target := db.BinaryVersion() - 1; target >= 0; target-- {
+			m := migrator(t, databaseURL, 0)
+			report, err := m.Down(t.Context(), target)
+			require.NoError(t, err)
+			require.Equal(t, target, report.To)
+			require.NotZero(t, report.Functions)
+			require.ErrorIs(t, m.Validate(t.Context()), db.ErrNotMigrated)
+			report = up(t, databaseURL, 0)
+			require.Equal(t, target, report.From)
+			require.Equal(t, before, snapshot(t, databaseURL), "after down to %d and up", target)
+		}
+	})
+
+	t.Run("LeavesNothing", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		_, err := migrator(t, databaseURL, 0).Down(t.Context(), 0)
+		require.NoError(t, err)
+		var left string
+		err = connect(t, databaseURL).QueryRow(t.Context(), `
+			SELECT coalesce(string_agg(x.name, ', '), '') FROM (
+			    SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'hippocampus'::regnamespace
+			    UNION ALL
+			    SELECT p.proname FROM pg_proc p WHERE p.pronamespace = 'hippocampus'::regnamespace
+			    UNION ALL
+			    SELECT t.typname FROM pg_type t
+			    WHERE t.typnamespace = 'hippocampus'::regnamespace AND t.typrelid = 0 AND t.typelem = 0
+			) AS x (name) WHERE x.name NOT LIKE 'goose\_db\_version%'`).Scan(&left)
+		require.NoError(t, err)
+		require.Empty(t, left)
+		// The dimension may be chosen anew.
+		require.Equal(t, 8, up(t, databaseURL, 8).Dimension)
+	})
+
+	t.Run("RefusesWhatIsNoOlderVersion", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		before := snapshot(t, databaseURL)
+		for _, target := range []int64{-1, db.BinaryVersion() + 1, 4711} {
+			_, err := migrator(t, databaseURL, 0).Down(t.Context(), target)
+			require.ErrorIs(t, err, db.ErrInvalidArgument)
+			require.ErrorContains(t, err, fmt.Sprintf("version %d ", target))
+		}
+		report, err := migrator(t, databaseURL, 0).Down(t.Context(), db.BinaryVersion())
+		require.NoError(t, err)
+		require.Empty(t, report.Applied)
+		require.Equal(t, before, snapshot(t, databaseURL))
+	})
+}

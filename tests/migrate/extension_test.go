@@ -1,0 +1,84 @@
+package migrate_test
+
+import (
+	"io/fs"
+	"regexp"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	sqlfiles "github.com/hippocampus-memory/hippocampus/sql"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+func TestExtension(t *testing.T) {
+	t.Parallel()
+
+	t.Run("FilesNameItsSchemaForNothingElse", func(t *testing.T) {
+		t.Parallel()
+		allowed := regexp.MustCompile(`^public\.(vector|halfvec|sparsevec|[a-z]*_?(dims|norm|distance|product|similarity)|` +
+			`(vector|halfvec)_[a-z0-9]+_ops|l2_normalize|binary_quantize|<|-|\+|\*)`)
+		token := regexp.MustCompile(`\bpublic\..{0,20}`)
+		for _, fsys := range []fs.FS{sqlfiles.Functions, sqlfiles.Schema} {
+			err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+				if err != nil || d.IsDir() {
+					return err
+				}
+				body, err := fs.ReadFile(fsys, path)
+				for _, use := range token.FindAllString(string(body), -1) {
+					require.Regexp(t, allowed, use, path)
+				}
+				return err
+			})
+			require.NoError(t, err)
+		}
+	})
+
+	for _, schema := range []string{"extensions", "My Extensions"} {
+		t.Run("InSchema "+schema, func(t *testing.T) {
+			t.Parallel()
+			databaseURL := dbtest.Empty(t, "")
+			quoted := pgx.Identifier{schema}.Sanitize()
+			execute(t, databaseURL, "CREATE SCHEMA "+quoted+"; CREATE EXTENSION vector SCHEMA "+quoted+"; DROP SCHEMA public")
+			report := up(t, databaseURL, 3)
+			require.Equal(t, 3, report.Dimension)
+			require.NoError(t, migrator(t, databaseURL, 3).Validate(t.Context()))
+			require.Empty(t, up(t, databaseURL, 0).Applied)
+
+			// The types are known to a pool whatever its search_path, and the roles may use them.
+			pool, err := db.NewPool(t.Context(), &db.Config{DatabaseURL: databaseURL + "&search_path="})
+			require.NoError(t, err)
+			defer pool.Close()
+			scope := db.Scope{AppName: "shop", UserID: "ada"}
+			vector, half := pgvector.NewVector([]float32{1, 2, 3}), pgvector.NewHalfVector([]float32{4, 5, 6})
+			err = db.WithScope(t.Context(), pool, scope, func(tx pgx.Tx) error {
+				var gotVector pgvector.Vector
+				var gotHalf []pgvector.HalfVector
+				err := tx.QueryRow(t.Context(), "SELECT $1::"+quoted+".vector, $2::"+quoted+".halfvec[]",
+					vector, []pgvector.HalfVector{half}).Scan(&gotVector, &gotHalf)
+				require.NoError(t, err)
+				require.Equal(t, vector, gotVector)
+				require.Equal(t, []pgvector.HalfVector{half}, gotHalf)
+				return nil
+			})
+			require.NoError(t, err)
+
+			_, err = migrator(t, databaseURL, 0).Down(t.Context(), 0)
+			require.NoError(t, err)
+			up(t, databaseURL, 0)
+		})
+	}
+
+	t.Run("MovesLater", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		execute(t, databaseURL, "CREATE SCHEMA extensions; ALTER EXTENSION vector SET SCHEMA extensions")
+		require.ErrorIs(t, migrator(t, databaseURL, 0).Validate(t.Context()), db.ErrInvalidSchema)
+		require.NotZero(t, up(t, databaseURL, 0).Functions)
+		require.NoError(t, migrator(t, databaseURL, 0).Validate(t.Context()))
+	})
+}
