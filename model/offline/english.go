@@ -8,6 +8,10 @@ import (
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
+// carried are verbs that go on about the same speaker: "I live in Rome and work
+// as a nurse".
+const carried = `love|like|enjoy|hate|dislike|prefer|adore|live|work|speak|do not like|cannot stand|am`
+
 var (
 	quotedSpan = regexp.MustCompile(`"[^"]*"|“[^”]*”|「[^」]*」|『[^』]*』|«[^»]*»`)
 	// reported speech and thought of others
@@ -17,14 +21,16 @@ var (
 	past     = regexp.MustCompile(`(?i)\bused to\b`)
 
 	contractions = strings.NewReplacer(
-		"’", "'", "I'm", "I am", "i'm", "i am", "I've", "I have", "i've", "i have", "Don't", "Do not", "don't", "do not", "DON'T", "DO NOT",
+		"I'm", "I am", "i'm", "i am", "I've", "I have", "i've", "i have", "Don't", "Do not", "don't", "do not", "DON'T", "DO NOT",
 		"can't", "cannot", "Can't", "Cannot", "doesn't", "does not", "won't", "will not", "haven't", "have not",
 		"isn't", "is not", "aren't", "are not", "I'd", "I would", "i'd", "i would", "didn't", "did not", "can not", "cannot",
 		"wouldn't", "would not", "couldn't", "could not", "shouldn't", "should not")
 
-	clauseCut = regexp.MustCompile(`(?i)\s*[,;:()—–]+\s*|\s+-\s+|\s+(?:but|because|although|though|so|while|which|whereas|and (?:i|my|we|please|never|always))\b\s*`)
-	keepAfter = regexp.MustCompile(`(?i)and (i|my|we|please|never|always)\b`)
-	filler    = regexp.MustCompile(`(?i)^(?:well|oh|yes|yeah|yep|no|nope|nah|also|and|but|so|then|actually|honestly|personally|btw|by the way|hi|hello|hey|thanks|thank you|ok|okay|sure|now|plus|anyway|haha|lol|wow|fyi|please (?:note|remember) that|remember that|note that|for the record|you know|i think|i guess|i suppose|maybe|i mean|to be honest|tbh|in fact|of course|currently|nowadays|these days|recently|as of today|as you know|fun fact|yesterday|today|last (?:week|month|year))\b[\s,:!.]*`)
+	clauseCut   = regexp.MustCompile(`(?i)\s*[,;:()—–]+\s*|\s+-\s+|\s+(?:but|because|although|though|so|while|which|whereas|and (?:i|my|we|please|never|always|` + carried + `))\b\s*`)
+	keepAfter   = regexp.MustCompile(`(?i)and (i|my|we|please|never|always|` + carried + `)\b`)
+	conjunction = regexp.MustCompile(`(?i)\b(?:and|but)\b`)
+	goesOn      = regexp.MustCompile(`(?i)^(?:really |also |absolutely |still |now )*(?:` + carried + `)\b`)
+	filler      = regexp.MustCompile(`(?i)^(?:well|oh|yes|yeah|yep|no|nope|nah|also|and|but|so|then|actually|honestly|personally|btw|by the way|hi|hello|hey|thanks|thank you|ok|okay|sure|now|plus|anyway|haha|lol|wow|fyi|please (?:note|remember) that|remember that|note that|for the record|you know|i think|i guess|i suppose|maybe|i mean|to be honest|tbh|in fact|of course|currently|nowadays|these days|recently|as of today|as you know|fun fact|yesterday|today|last (?:week|month|year))\b[\s,:!.]*`)
 )
 
 // englishDrafts reads what an English sentence says of its speaker.
@@ -32,7 +38,7 @@ func englishDrafts(text string, at time.Time) []draft {
 	if isQuestion(text) {
 		return nil
 	}
-	text = strings.Join(strings.Fields(contractions.Replace(text)), " ")
+	text = strings.Join(strings.Fields(contractions.Replace(strings.ReplaceAll(text, "’", "'"))), " ")
 	if reported.MatchString(ownWords.ReplaceAllString(text, "")) {
 		return nil
 	}
@@ -47,6 +53,9 @@ func englishDrafts(text string, at time.Time) []draft {
 		if past.MatchString(part) {
 			continue
 		}
+		if !speaksOfSelf[firstWord(part)] {
+			continue
+		}
 		c.text = part
 		c.confidence = certain(text, 0.9)
 		drafts = append(drafts, firstMatch(englishPatterns, c)...)
@@ -54,19 +63,30 @@ func englishDrafts(text string, at time.Time) []draft {
 	return drafts
 }
 
+// speaksOfSelf are the words a pattern can begin with.
+var speaksOfSelf = wordSet(`i we my call calls please just you everyone everybody people friends they`)
+
 // englishClauses cuts a sentence where one statement may end and another begin,
 // and takes words like "well," off the front of each.
 func englishClauses(text string) []string {
 	var parts []string
-	start := 0
+	start, joined := 0, false
+	add := func(end int) {
+		part := text[start:end]
+		if joined && len(parts) > 0 && firstWord(parts[len(parts)-1]) == "i" && goesOn.MatchString(part) {
+			part = "I " + part
+		}
+		parts = append(parts, part)
+	}
 	for _, at := range clauseCut.FindAllStringIndex(text, -1) {
-		parts = append(parts, text[start:at[0]])
-		start = at[1]
-		if keep := keepAfter.FindStringSubmatchIndex(text[at[0]:at[1]]); keep != nil {
-			start = at[0] + keep[2] // the pronoun begins the next clause
+		add(at[0])
+		cut := text[at[0]:at[1]]
+		start, joined = at[1], conjunction.MatchString(cut)
+		if keep := keepAfter.FindStringSubmatchIndex(cut); keep != nil {
+			start = at[0] + keep[2] // the word begins the next clause
 		}
 	}
-	parts = append(parts, text[start:])
+	add(len(text))
 	for i, part := range parts {
 		part = strings.TrimRight(strings.TrimSpace(part), ".!… ")
 		for {

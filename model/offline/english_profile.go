@@ -3,13 +3,16 @@ package offline
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Parts of patterns. Names must begin with a capital where the sentence has any.
 const (
-	now   = `(?:currently |now |still |both |also |already |just |recently |finally |actually |happily |newly |originally )*`
-	upper = `(?-i:[\p{Lu}][\p{L}\d.&'-]*(?: (?:[\p{Lu}][\p{L}\d.&'-]*|of|de|la|le|du|da|di|the|upon|am|and [\p{Lu}][\p{L}]*))*)`
-	// place is a capitalised name or, in a text without capitals, up to three words.
+	now    = `(?:currently |now |still |both |also |already |just |recently |finally |actually |happily |newly |originally )*`
+	upper  = `(?-i:[\p{Lu}][\p{L}\d.&'-]*(?: (?:[\p{Lu}][\p{L}\d.&'-]*|of|de|la|le|du|da|di|the|upon|am|and [\p{Lu}][\p{L}]*))*)`
+	proper = `((?:the )?` + upper + `)`
+	// place and name are capitalised or, in a text without capitals, a few words.
 	place  = `((?:the )?` + upper + `|[\p{Ll}'-]+(?: [\p{Ll}'-]+){0,2}$)`
 	name   = `((?-i:[\p{Lu}][\p{L}'-]+(?: [\p{Lu}][\p{L}'.-]*){0,3})|[\p{Ll}]+(?: [\p{Ll}]+)?$)`
 	animal = `(dog|cat|puppy|kitten|parrot|rabbit|bunny|hamster|horse|pony|turtle|tortoise|guinea pig|fish|bird|snake|lizard|ferret|pet)`
@@ -19,25 +22,25 @@ const (
 // englishPatterns are tried in order on each clause; the first that fits counts.
 var englishPatterns = append([]pattern{
 	{re(`^i ` + now + `(?:live|reside|am living|am based|am located|have been living) (?:now |currently |right )?(?:in|at|near|outside) ` + place), placeFact("location", 0.4)},
-	{re(`^(?:i|we) (?:have |had )?` + now + `(?:moved|relocated) (?:back |over |out |down |up |here )?(?:from ` + upper + ` )?to ` + place), placeFact("location", 0.5)},
+	{re(`^(?:i|we) (?:have |had )?` + now + `(?:moved|relocated) (?:back |over |out |down |up |here )?(?:from ` + upper + ` )?to ` + proper), placeFact("location", 0.5)},
 	{re(`^i (?:am|come) ` + now + `from ` + place), placeFact("origin", 0.4)},
-	{re(`^i was born in ((?:the )?` + upper + `)`), placeFact("birthplace", 0.4)},
+	{re(`^i was born in ` + proper), placeFact("birthplace", 0.4)},
 	{re(`^my (?:full |first |real |last )?name is (?:actually )?` + name), nameFact("name")},
 	{re(`^(?:please |just |you can |everyone |everybody |people |friends |they )*calls? me ((?-i:[\p{Lu}][\p{L}'-]+))$`), nameFact("name")},
 	{re(`^i am called ` + name), nameFact("name")},
 	{re(`^i ` + now + `(?:work|am working|am employed) as (?:a|an|the) (.+)$`), jobFact},
 	{re(`^i am ` + now + `(?:a|an) (.+)$`), professionFact},
-	{re(`^i ` + now + `(?:work|am working|am employed) (?:at|for) ((?:the )?` + upper + `)`), placeFact("employer", 0.4)},
-	{re(`^i (?:have )?` + now + `(?:joined|started (?:working |a (?:new )?job )?at|got a (?:new )?job at) ((?:the )?` + upper + `)`), placeFact("employer", 0.45)},
+	{re(`^i ` + now + `(?:work|am working|am employed) (?:at|for) ` + proper), placeFact("employer", 0.4)},
+	{re(`^i (?:have )?` + now + `(?:joined|started (?:working |a (?:new )?job )?at|got a (?:new )?job at) ` + proper), placeFact("employer", 0.45)},
 	{re(`^my birthday is (?:on |coming up on )?(.+)$`), dateFact("birthday")},
 	{re(`^i was born on (.+)$`), dateFact("birthday")},
 	{re(`^i am (?:now )?(\d{1,3}) years old\b|^i (?:just )?turned (\d{1,3})\b`), func(m []string, c *clause) []draft {
 		return c.profile("age", m[1]+m[2], 0.3)
 	}},
-	{re(`^i (?:am|have been|became|went|have become|have gone) ` + now + `(?:a |an )?(?:strict )?(vegetarian|vegan|pescatarian|lactose[- ]intolerant|gluten[- ]free|celiac|coeliac)\b`), func(m []string, c *clause) []draft {
-		return c.since("diet", strings.ToLower(m[1]), 0.6)
+	{re(`^i (?:am|have been|became|went|have become|have gone) ` + now + `(not |no longer )?(?:a |an )?(?:strict )?(vegetarian|vegan|pescatarian|lactose[- ]intolerant|gluten[- ]free|celiac|coeliac)\b`), func(m []string, c *clause) []draft {
+		return c.since("diet", pick(m[1] == "", "", "not ")+strings.ToLower(m[2]), 0.6)
 	}},
-	{re(`^i (?:am|got) ` + now + `(married|single|divorced|engaged|widowed)(?: (?:to|since|in|last|yesterday)\b.*)?$`), func(m []string, c *clause) []draft {
+	{re(`^i (?:am|got) ` + now + `(married|single|divorced|engaged|widowed)(?: (?:to|since|last|yesterday)\b.*| in (?:19|20)\d\d)?$`), func(m []string, c *clause) []draft {
 		return c.since("marital_status", strings.ToLower(m[1]), 0.5)
 	}},
 	{re(`^i have (\d|one|two|three|four|five|six|seven|eight|nine) (kids?|child(?:ren)?|sons?|daughters?)\b`), func(m []string, c *clause) []draft {
@@ -45,7 +48,7 @@ var englishPatterns = append([]pattern{
 	}},
 	{re(`^my ` + animal + `(?:'s name is| is called| is named) ` + name), func(m []string, c *clause) []draft { return petFact(c, m[1], m[2]) }},
 	{re(`^my ` + kin + `(?:'s name is| is called| is named) ` + name), func(m []string, c *clause) []draft { return kinFact(c, m[1], m[2]) }},
-	{re(`^i (?:have )?graduated from (?:the )?(` + upper + `)`), placeFact("alma_mater", 0.4)},
+	{re(`^i (?:have )?graduated from ` + proper), placeFact("alma_mater", 0.4)},
 	{re(`^i (?:am majoring|major|majored) in (.+)$`), func(m []string, c *clause) []draft { return objectFact(c, "field_of_study", m[1]) }},
 	{re(`^i ` + now + `speak ((?-i:\p{Lu}\p{Ll}+(?:(?:,| and|, and)? \p{Lu}\p{Ll}+)*))(?: fluently| at home)?$`), func(m []string, c *clause) []draft {
 		return c.profile("languages", m[1], 0.4)
@@ -60,7 +63,7 @@ func re(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + patt
 
 // notAPlace are words that follow "live in" and "from" without naming a place.
 var notAPlace = wordSet(`a an the my our your his her their this that these those peace fear hope love same such constant denial
-	here there home work school it harmony poverty darkness pain what where scratch experience memory now time one`)
+	here there home work school dorms apartments suburbs town downtown city countryside it harmony poverty darkness pain what where scratch experience memory now time one`)
 
 // notAName are words that follow "name is" or "call me" without naming anyone.
 var notAName = wordSet(`a an the my your not so later when if back maybe crazy old lazy anytime asap not on in of hard weird strange
@@ -84,21 +87,28 @@ var timeTail = regexp.MustCompile(`(?i)\s+(?:now|currently|again|together|with .
 func placeFact(key string, intensity float64) func(m []string, c *clause) []draft {
 	return func(m []string, c *clause) []draft {
 		value := strings.TrimRight(timeTail.ReplaceAllString(m[len(m)-1], ""), " .'-")
-		value = strings.TrimSuffix(strings.TrimSuffix(value, " the"), " of")
-		if value == "" || notAPlace[firstWord(value)] || plainMonth[strings.ToLower(value)] {
+		bare := strings.TrimPrefix(strings.TrimPrefix(value, "the "), "The ")
+		if !properName(bare, c.whole) || notAPlace[firstWord(bare)] || calendar[strings.ToLower(bare)] {
 			return nil
 		}
 		return c.since(key, value, intensity)
 	}
 }
 
-var plainMonth = wordSet(`january february march april may june july august september october november december
+// properName tells whether text can name someone or something: it has a capital,
+// or the whole sentence has none.
+func properName(text, sentence string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsUpper(first) || unicode.IsLetter(first) && !strings.ContainsFunc(sentence, unicode.IsUpper)
+}
+
+var calendar = wordSet(`january february march april may june july august september october november december
 	monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter christmas easter`)
 
 func nameFact(key string) func(m []string, c *clause) []draft {
 	return func(m []string, c *clause) []draft {
 		value := strings.TrimRight(m[len(m)-1], " .'-")
-		if value == "" || notAName[firstWord(value)] {
+		if !properName(value, c.whole) || notAName[firstWord(value)] {
 			return nil
 		}
 		return c.profile(key, value, 0.4)
@@ -120,7 +130,7 @@ func jobFact(m []string, c *clause) []draft {
 }
 
 var (
-	workplace   = re(`\b(?:at|for) ((?:the )?` + upper + `)`)
+	workplace   = re(`\b(?:at|for) ` + proper)
 	professions = regexp.MustCompile(`(?i)(?:^|[ -])(engineer|developer|programmer|designer|teacher|professor|lecturer|nurse|doctor|physician|surgeon|dentist|veterinarian|vet|lawyer|attorney|judge|accountant|auditor|analyst|scientist|researcher|chemist|physicist|biologist|mathematician|statistician|architect|artist|painter|sculptor|musician|singer|actor|actress|dancer|writer|author|journalist|editor|photographer|chef|cook|baker|waiter|waitress|barista|bartender|manager|director|consultant|salesperson|realtor|electrician|plumber|carpenter|mechanic|pilot|driver|firefighter|paramedic|policeman|soldier|farmer|gardener|librarian|translator|interpreter|therapist|psychologist|psychiatrist|counselor|social worker|student|secretary|recruiter|entrepreneur|founder|ceo|cto|freelancer|plumber|pharmacist|tailor|hairdresser|coach|trainer|tutor|technician|administrator|tester)$`)
 )
 
@@ -148,7 +158,7 @@ func dateFact(key string) func(m []string, c *clause) []draft {
 
 func petFact(c *clause, kind, called string) []draft {
 	called = strings.TrimRight(called, " .'-")
-	if notAName[firstWord(called)] {
+	if !properName(called, c.whole) || notAName[firstWord(called)] {
 		return nil
 	}
 	return c.profile("pet_"+called, "has a "+strings.ToLower(kind)+" named "+called, 0.5)
@@ -159,7 +169,7 @@ var several = wordSet(`son daughter sister brother`)
 
 func kinFact(c *clause, kind, called string) []draft {
 	kind, called = strings.ToLower(kind), strings.TrimRight(called, " .'-")
-	if notAName[firstWord(called)] {
+	if !properName(called, c.whole) || notAName[firstWord(called)] {
 		return nil
 	}
 	key := kind
@@ -183,7 +193,8 @@ func objectFact(c *clause, key, object string) []draft {
 }
 
 var (
-	hasPet     = re(`(?:^|[ ,])(?:i|we) ` + now + `(?:have|own|adopted|got|rescued|have adopted|have got) (?:a|an|my|one|our)(?: [\p{Ll}-]+){0,2} ` + animal + `,? (?:named|called|whose name is) ` + name)
+	havePet    = re(`(?:^|[ ,])(?:i|we) ` + now + `(?:have|own|adopted|got|rescued)\b`)
+	aPet       = re(`(?:have|own|adopted|got|rescued|and|,) (?:a|an|my|one|our)(?: [\p{Ll}-]+){0,2} ` + animal + `,? (?:named|called|whose name is) ` + name)
 	allergicTo = re(`(?:^|[ ,])i am (not |no longer )?(?:\w+ )?allergic to ([^.!?;()]+)`)
 	listCut    = regexp.MustCompile(`(?i)\s*,\s*(?:and |or )?|\s+(?:and|or|as well as)\s+`)
 	listEnd    = regexp.MustCompile(`(?i)\s+(?:but|so|because|which|since|while|though)\b.*$`)
@@ -197,8 +208,10 @@ func wholeSentence(c *clause) []draft {
 	}
 	c.confidence = certain(c.whole, 0.9)
 	var drafts []draft
-	if m := hasPet.FindStringSubmatch(c.whole); m != nil {
-		drafts = append(drafts, petFact(c, m[1], m[2])...)
+	if havePet.MatchString(c.whole) {
+		for _, m := range aPet.FindAllStringSubmatch(c.whole, -1) {
+			drafts = append(drafts, petFact(c, m[1], m[2])...)
+		}
 	}
 	m := allergicTo.FindStringSubmatch(c.whole)
 	if m == nil {

@@ -10,17 +10,24 @@ import (
 var (
 	standing = `(?:from now on|in (?:the )?future|going forward|in general|as a rule)`
 	// an order, softened or not, and what it forbids or demands
-	order       = re(`^((?:(?:please|kindly|` + standing + `|remember(?: to)?|always remember(?: to)?|i want you to|i need you to|you (?:must|should))[,:]? )*)(do not(?: ever)?|never|always|avoid|stop|only|make sure (?:to|you|that you)|be sure to) (.+)$`)
-	standingAt  = re(`\b` + standing + `\b|\b(?:every time|whenever|each time|by default)\b`)
-	wish        = re(`^((?:(?:please|kindly)[,:]? )*` + standing + `,? (?:please )?)(.+)$`)
-	noMeetings  = re(`^no (\w+(?: \w+)?) (on|before|after|during|in) (.+)$`)
-	replyIn     = re(`\b(?:reply|respond|answer|write|speak|talk|communicate)\b.*\bin ((?-i:\p{Lu}\p{Ll}+))\b`)
-	habit       = re(`^(?:i|we) (never|always|do not(?: ever)?|no longer) (?:ever )?(eat|drink|smoke|work|take|answer|use|fly|drive|travel|accept|schedule|wear|buy|read|skip|start|sleep|go to bed|have meetings|check) ?(.*)$`)
-	pointsAway  = re(`\b(?:that|this|it|those|these|him|her|them|again)\b`)
-	idiom       = wordSet(`worry forget hesitate mind be get think say tell know give let feel want need panic bother stop believe like love expect have care remember understand see hear even`)
-	habitual    = wordSet(`use send call email contact suggest recommend reply answer respond write mention schedule book remind include add share ask commit push deploy format translate show speak address interrupt text message summarize explain repeat apologize`)
-	ruleTail    = regexp.MustCompile(`(?i)\s*(?:,? please|,? thanks|,? thank you|,? ok(?:ay)?|anymore|any more)$`)
-	smallWords  = wordSet(`a an the me my your you to for of any please`)
+	order      = re(`^((?:(?:please|kindly|` + standing + `|remember(?: to)?|always remember(?: to)?|i want you to|i need you to|you (?:must|should))[,:]? )*)(do not(?: ever)?|never|always|avoid|stop|only|make sure (?:to|you|that you)|be sure to) (.+)$`)
+	callMe     = regexp.MustCompile(`^call me \p{Lu}`) // a name, not a rule
+	standingAt = re(`\b` + standing + `\b|\b(?:every time|whenever|each time|by default)\b`)
+	wish       = re(`^((?:(?:please|kindly)[,:]? )*` + standing + `,? (?:please )?)(.+)$`)
+	noMeetings = re(`^no ((?:\w+ )?(?:meetings?|calls?|e-?mails?|messages?|notifications?|alerts?|deploy(?:ment)?s|releases?|emojis?|jargon|work|homework|sugar|meat|alcohol|spoilers|surprises)) (on|before|after|during|in|at) (.+)$`)
+	replyIn    = re(`\b(?:reply|respond|answer|speak|talk|communicate)\b.*\bin (?:english|chinese|mandarin|cantonese|french|german|spanish|italian|portuguese|russian|japanese|korean|arabic|hindi|dutch|polish|turkish|vietnamese|thai|swedish|greek|hebrew|ukrainian|indonesian)\b`)
+	habit      = re(`^(?:i|we) (never|always|do not(?: ever)?|no longer) (?:ever )?(eat|drink|smoke|work|take|answer|use|fly|drive|travel|accept|schedule|wear|buy|read|skip|start|sleep|go to bed|have meetings|check)\b ?(.*)$`)
+	pointsAway = re(`\b(?:that|this|it|those|these|him|her|them|again)\b`)
+	// orders are verbs of what one tells an assistant to do for good
+	orders = wordSet(`use send call email contact suggest recommend reply answer respond write mention schedule book remind include add
+		share ask commit push deploy format translate show speak address interrupt text message summarize explain repeat apologize
+		check test run make create start end keep put name talk sign order buy cook run review document log confirm verify notify alert
+		double-check capitalize round convert cite link quote attach offer assume guess post publish reveal store save delete remove
+		overwrite change edit touch merge wake disturb ring invite accept cancel plan set wait work charge pay spend print return begin
+		finish provide give`)
+	habitual   = wordSet(`use send call email contact suggest recommend reply answer respond write mention schedule book remind include add share ask commit push deploy format translate show speak address interrupt text message summarize explain repeat apologize`)
+	ruleTail   = regexp.MustCompile(`(?i)\s*(?:,? please|,? thanks|,? thank you|,? ok(?:ay)?|anymore|any more)$`)
+	smallWords = wordSet(`a an the me my your you to for of any please`)
 )
 
 // maxRuleSize in words: longer is a story.
@@ -36,10 +43,10 @@ func englishRules(text string) []draft {
 	if m := order.FindStringSubmatch(head); m != nil {
 		return orderRule(m, sentence)
 	}
-	if m := noMeetings.FindStringSubmatch(head); m != nil && len(strings.Fields(head)) <= maxRuleSize {
+	if m := noMeetings.FindStringSubmatch(sentence); m != nil && len(strings.Fields(sentence)) <= maxRuleSize {
 		return userRule(m[1]+" "+m[2]+" "+m[3], sentence, 0.55, 0.85)
 	}
-	if m := wish.FindStringSubmatch(head); m != nil && !pronoun.MatchString(m[2]) {
+	if m := wish.FindStringSubmatch(head); m != nil && orders[firstWord(m[2])] && !callMe.MatchString(m[2]) {
 		return userRule(m[2], sentence, 0.5, 0.85)
 	}
 	if supposed.MatchString(text) {
@@ -72,15 +79,13 @@ func orderRule(m []string, sentence string) []draft {
 	verb := firstWord(rest)
 	lasting := word == "never" || word == "always" || strings.HasSuffix(word, "ever") || standingAt.MatchString(sentence)
 	switch {
-	case idiom[verb] || len(strings.Fields(sentence)) > maxRuleSize+6:
+	case !orders[verb] || len(strings.Fields(sentence)) > maxRuleSize+6:
 		return nil
 	case !lasting && pointsAway.MatchString(rest):
 		return nil // "please don't delete that": this once
 	case word == "do not" && !lasting && softened == "" && !habitual[verb]:
 		return nil
 	case (word == "only" || word == "stop" || strings.HasPrefix(word, "make") || strings.HasPrefix(word, "be sure")) && !lasting:
-		return nil
-	case word == "never" && verb == "mind":
 		return nil
 	}
 	intensity := 0.55

@@ -24,8 +24,8 @@ var tastes = []taste{
 	{`hate|loathe|despise|detest`, "hates", 0.75},
 	{`(?:cannot|can not|could never) (?:stand|bear)`, "can't stand", 0.75},
 	{`dislike|do not (?:really |particularly |much |even |actually )?(?:like|enjoy|love|care for)|am not (?:really )?(?:a (?:big |huge )?fan of|into|fond of)`, "dislikes", 0.5},
-	{`(?:no longer|do not) (?:really )?(?:like|love|enjoy|care for)`, "no longer likes", 0.6},
-	{`am (?:such )?a (?:big |huge |massive |great )?fan of|am (?:really |so |very )?(?:into|fond of)`, "is a fan of", 0.5},
+	{`no longer (?:really )?(?:like|love|enjoy|care for)`, "no longer likes", 0.6},
+	{`am (?:such )?a (?:big |huge |massive |great )?fan of|(?:am|have been) (?:really |so |very )?(?:into|fond of)`, "is a fan of", 0.5},
 	{`am (?:crazy about|obsessed with|addicted to)`, "is crazy about", 0.8},
 }
 
@@ -55,13 +55,12 @@ var instead = regexp.MustCompile(`(?i)^(.+?) (over|to|rather than|instead of|tha
 
 func (t taste) draft(m []string, c *clause) []draft {
 	object, told, intensity := m[1], t.told, t.intensity
-	if anymore.MatchString(object) || strings.HasPrefix(told, "no longer") {
-		if told == "dislikes" {
-			told, intensity = "no longer likes", 0.6
+	if anymore.MatchString(object) {
+		if told != "dislikes" && told != "no longer likes" {
+			return nil
 		}
+		told, intensity = "no longer likes", 0.6
 		object = anymore.ReplaceAllString(object, "")
-	} else if told == "no longer likes" && !regexpNoLonger.MatchString(c.text) {
-		return nil
 	}
 	suffix := ""
 	if told == "prefers" {
@@ -82,8 +81,6 @@ func (t taste) draft(m []string, c *clause) []draft {
 		confidence: c.confidence, intensity: intensity,
 	}}
 }
-
-var regexpNoLonger = regexp.MustCompile(`(?i)no longer`)
 
 var (
 	objectTail = regexp.MustCompile(`(?i)\s+(?:very much|a lot|so much|too|as well|these days|now|again|though|lately|more than anything(?: else)?|the most|the best|at the moment|right now|in general|with all my heart|most of all|myself|already|for sure|by the way|honestly|tbh|more|best|sometimes|either|at all)$`)

@@ -20,6 +20,9 @@ var stopChinese string
 //go:embed words/irregular.en.txt
 var irregularEnglish string
 
+//go:embed words/places.zh.txt
+var placesChinese string
+
 // lexicon is what is known about words; read-only once made.
 var lexicon = newLexicon()
 
@@ -27,12 +30,13 @@ type lexiconData struct {
 	stop, common map[string]bool
 	stopHan      map[rune]bool
 	irregular    map[string]string // past tense or plural → base form
+	places       map[string]bool   // provinces, cities and countries, in Chinese
 }
 
 func newLexicon() *lexiconData {
 	l := &lexiconData{
 		stop: map[string]bool{}, common: map[string]bool{},
-		stopHan: map[rune]bool{}, irregular: map[string]string{},
+		stopHan: map[rune]bool{}, irregular: map[string]string{}, places: map[string]bool{},
 	}
 	for _, w := range strings.Fields(stopEnglish) {
 		l.stop[w] = true
@@ -44,6 +48,9 @@ func newLexicon() *lexiconData {
 		if unicode.Is(unicode.Han, r) {
 			l.stopHan[r] = true
 		}
+	}
+	for _, w := range strings.Fields(placesChinese) {
+		l.places[w] = true
 	}
 	for pair := range strings.Lines(irregularEnglish) {
 		if form, base, found := strings.Cut(strings.TrimSpace(pair), " "); found {

@@ -1,0 +1,34 @@
+package db
+
+import (
+	"context"
+	"io/fs"
+)
+
+// What the tests of this package need of its inside.
+
+// SetFiles gives the Migrator other files than the binary's.
+func (m *Migrator) SetFiles(schema, functions fs.FS) { m.schema, m.functions = schema, functions }
+
+// SchemaFiles is sql/schema.
+func SchemaFiles() fs.FS { return schemaFiles() }
+
+// CheckCompatibleWith is CheckCompatible for a binary of a version.
+func CheckCompatibleWith(ctx context.Context, q Queryer, binary int64) error {
+	return checkCompatible(ctx, q, binary)
+}
+
+// CheckServer is what Up says to a server with these versions; an empty one is not there.
+func CheckServer(serverVersion int, vectorInstalled, vectorAvailable string) error {
+	f := &serverFacts{database: "memory", version: serverVersion, versionText: "of the test"}
+	if vectorInstalled != "" {
+		f.vectorInstalled = &vectorInstalled
+	}
+	if vectorAvailable != "" {
+		f.vectorAvailable = &vectorAvailable
+	}
+	return f.check()
+}
+
+// VersionLess compares dotted versions.
+var VersionLess = versionLess
