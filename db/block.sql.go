@@ -9,6 +9,44 @@ import (
 	"context"
 )
 
+const blockAppend = `-- name: BlockAppend :one
+SELECT created_at, updated_at, version, token_limit, token_count, token_count_exact, user_id, app_name, key, value FROM hippocampus.block_append(
+    p_user_id => $1, p_app_name => $2, p_key => $3, p_text => $4,
+    p_expected_version => $5)
+`
+
+type BlockAppendParams struct {
+	UserID          string
+	AppName         string
+	Key             string
+	Text            string
+	ExpectedVersion *int64
+}
+
+func (q *Queries) BlockAppend(ctx context.Context, db DBTX, arg *BlockAppendParams) (*MemoryBlock, error) {
+	row := db.QueryRow(ctx, blockAppend,
+		arg.UserID,
+		arg.AppName,
+		arg.Key,
+		arg.Text,
+		arg.ExpectedVersion,
+	)
+	var i MemoryBlock
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Version,
+		&i.TokenLimit,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.UserID,
+		&i.AppName,
+		&i.Key,
+		&i.Value,
+	)
+	return &i, err
+}
+
 const blockGet = `-- name: BlockGet :one
 SELECT created_at, updated_at, version, token_limit, token_count, token_count_exact, user_id, app_name, key, value FROM hippocampus.memory_blocks b
 WHERE b.user_id = $1 AND b.app_name = $2 AND b.key = $3
@@ -78,4 +116,87 @@ func (q *Queries) BlockList(ctx context.Context, db DBTX, arg *BlockListParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const blockReplace = `-- name: BlockReplace :one
+SELECT created_at, updated_at, version, token_limit, token_count, token_count_exact, user_id, app_name, key, value FROM hippocampus.block_replace(
+    p_user_id => $1, p_app_name => $2, p_key => $3, p_old_text => $4, p_new_text => $5,
+    p_expected_version => $6)
+`
+
+type BlockReplaceParams struct {
+	UserID          string
+	AppName         string
+	Key             string
+	OldText         string
+	NewText         string
+	ExpectedVersion *int64
+}
+
+func (q *Queries) BlockReplace(ctx context.Context, db DBTX, arg *BlockReplaceParams) (*MemoryBlock, error) {
+	row := db.QueryRow(ctx, blockReplace,
+		arg.UserID,
+		arg.AppName,
+		arg.Key,
+		arg.OldText,
+		arg.NewText,
+		arg.ExpectedVersion,
+	)
+	var i MemoryBlock
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Version,
+		&i.TokenLimit,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.UserID,
+		&i.AppName,
+		&i.Key,
+		&i.Value,
+	)
+	return &i, err
+}
+
+const blockSet = `-- name: BlockSet :one
+SELECT created_at, updated_at, version, token_limit, token_count, token_count_exact, user_id, app_name, key, value FROM hippocampus.block_set(
+    p_user_id => $1, p_app_name => $2, p_key => $3, p_value => $4,
+    p_expected_version => $5, p_token_limit => $6,
+    p_token_count => $7)
+`
+
+type BlockSetParams struct {
+	UserID          string
+	AppName         string
+	Key             string
+	Value           string
+	ExpectedVersion *int64
+	TokenLimit      *int32
+	TokenCount      *int32
+}
+
+func (q *Queries) BlockSet(ctx context.Context, db DBTX, arg *BlockSetParams) (*MemoryBlock, error) {
+	row := db.QueryRow(ctx, blockSet,
+		arg.UserID,
+		arg.AppName,
+		arg.Key,
+		arg.Value,
+		arg.ExpectedVersion,
+		arg.TokenLimit,
+		arg.TokenCount,
+	)
+	var i MemoryBlock
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.UpdatedAt,
+		&i.Version,
+		&i.TokenLimit,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.UserID,
+		&i.AppName,
+		&i.Key,
+		&i.Value,
+	)
+	return &i, err
 }

@@ -7,64 +7,97 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
 	pgvector "github.com/pgvector/pgvector-go"
 )
 
-const contextWindow = `-- name: ContextWindow :many
-SELECT context_type, content, relevance_score, token_estimate, position, included, omitted_reason, source_id, source_seq, source_thread_id FROM hippocampus.get_context_window(
-    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
-    p_max_tokens => $5, p_memory_ratio => $6, p_history_ratio => $7,
-    p_thread_id => $8, p_system_prompt => $9,
-    p_system_tokens => $10, p_system_ratio => $11, p_fact_ratio => $12,
-    p_system_overflow => $13, p_include_omitted => true, p_language => $14, p_now => $15)
+const contextAssemble = `-- name: ContextAssemble :many
+WITH entries AS MATERIALIZED (
+    SELECT c.context_type, c.content, c.relevance_score, c.token_estimate, c.position, c.included, c.omitted_reason, c.source_id, c.source_seq, c.source_thread_id FROM hippocampus.get_context_window(
+        p_user_id => $7, p_app_name => $8, p_query => $9, p_query_embedding => $10,
+        p_max_tokens => $2, p_memory_ratio => $4, p_history_ratio => $5,
+        p_thread_id => $11, p_system_prompt => $12,
+        p_system_tokens => $13, p_system_ratio => $3, p_fact_ratio => $6,
+        p_system_overflow => $14, p_include_omitted => $15, p_language => $1,
+        p_now => coalesce($16::timestamptz, now())) c
+)
+SELECT coalesce(e.context_type, '')::text AS context_type, coalesce(e.content, '')::text AS content,
+    coalesce(e.relevance_score, 0)::float8 AS relevance_score, coalesce(e.token_estimate, 0)::integer AS token_estimate,
+    coalesce(e.position, 0)::integer AS position, coalesce(e.included, false)::boolean AS included,
+    coalesce(e.omitted_reason, '')::text AS omitted_reason, e.source_id, e.source_seq, e.source_thread_id,
+    CASE WHEN e.position = 1 THEN hippocampus.format_context(
+        ARRAY(SELECT ROW (t.*)::hippocampus.context_entries FROM entries t), $1) ELSE '' END::text AS text,
+    b.budgets::jsonb AS budgets
+FROM (SELECT hippocampus._context_budgets($2, $3, $4, $5, $6) AS budgets) b
+LEFT JOIN entries e ON true
+ORDER BY e.position
 `
 
-type ContextWindowParams struct {
+type ContextAssembleParams struct {
+	Language       string
+	MaxTokens      int32
+	SystemRatio    float64
+	MemoryRatio    float64
+	HistoryRatio   float64
+	FactRatio      float64
 	UserID         string
 	AppName        string
 	Query          string
 	QueryEmbedding *pgvector.Vector
-	MaxTokens      int32
-	MemoryRatio    float64
-	HistoryRatio   float64
 	ThreadID       *uuid.UUID
 	SystemPrompt   *string
 	SystemTokens   *int32
-	SystemRatio    float64
-	FactRatio      *float64
 	SystemOverflow bool
-	Language       string
-	Now            time.Time
+	IncludeOmitted bool
+	Now            *time.Time
 }
 
-func (q *Queries) ContextWindow(ctx context.Context, db DBTX, arg *ContextWindowParams) ([]*ContextEntry, error) {
-	rows, err := db.Query(ctx, contextWindow,
+type ContextAssembleRow struct {
+	ContextType    string
+	Content        string
+	RelevanceScore float64
+	TokenEstimate  int32
+	Position       int32
+	Included       bool
+	OmittedReason  string
+	SourceID       *uuid.UUID
+	SourceSeq      *int64
+	SourceThreadID *uuid.UUID
+	Text           string
+	Budgets        json.RawMessage
+}
+
+// The window, its text and its budgets, computed once. The text stands in the first row. A window
+// without entries is one row at position 0.
+func (q *Queries) ContextAssemble(ctx context.Context, db DBTX, arg *ContextAssembleParams) ([]*ContextAssembleRow, error) {
+	rows, err := db.Query(ctx, contextAssemble,
+		arg.Language,
+		arg.MaxTokens,
+		arg.SystemRatio,
+		arg.MemoryRatio,
+		arg.HistoryRatio,
+		arg.FactRatio,
 		arg.UserID,
 		arg.AppName,
 		arg.Query,
 		arg.QueryEmbedding,
-		arg.MaxTokens,
-		arg.MemoryRatio,
-		arg.HistoryRatio,
 		arg.ThreadID,
 		arg.SystemPrompt,
 		arg.SystemTokens,
-		arg.SystemRatio,
-		arg.FactRatio,
 		arg.SystemOverflow,
-		arg.Language,
+		arg.IncludeOmitted,
 		arg.Now,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*ContextEntry{}
+	items := []*ContextAssembleRow{}
 	for rows.Next() {
-		var i ContextEntry
+		var i ContextAssembleRow
 		if err := rows.Scan(
 			&i.ContextType,
 			&i.Content,
@@ -76,6 +109,8 @@ func (q *Queries) ContextWindow(ctx context.Context, db DBTX, arg *ContextWindow
 			&i.SourceID,
 			&i.SourceSeq,
 			&i.SourceThreadID,
+			&i.Text,
+			&i.Budgets,
 		); err != nil {
 			return nil, err
 		}

@@ -2,7 +2,7 @@
 //
 // # Migrations
 //
-// A [Migrator] brings a database to the schema of this binary, as `hippocampus-migrate up` does:
+// A [Migrator] brings a database to the schema of this binary, as `migrate up` does:
 //
 //	m, err := db.NewMigrator(ctx, databaseURL, nil)
 //	…

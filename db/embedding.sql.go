@@ -17,23 +17,24 @@ WITH claimed AS (
     SELECT q.row_id, q.user_id, q.app_name FROM hippocampus.embedding_queue q
     WHERE q.run_after <= now()
     ORDER BY q.run_after
-    LIMIT $1
+    LIMIT $2
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => $2::float8), attempts = q.attempts + 1
+    SET run_after = now() + make_interval(secs => $3::float8), attempts = q.attempts + 1
     FROM claimed c
     WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
 )
 SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
-    coalesce(m.content, hippocampus._fact_text(f.key, f.value), '')::text AS text
+    left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), ''), $1::integer)::text AS text
 FROM leased l
 LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
 LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name
 `
 
 type EmbeddingClaimParams struct {
+	MaxChars     int32
 	MaxRows      int32
 	LeaseSeconds float64
 }
@@ -49,7 +50,7 @@ type EmbeddingClaimRow struct {
 
 // A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
 func (q *Queries) EmbeddingClaim(ctx context.Context, db DBTX, arg *EmbeddingClaimParams) ([]*EmbeddingClaimRow, error) {
-	rows, err := db.Query(ctx, embeddingClaim, arg.MaxRows, arg.LeaseSeconds)
+	rows, err := db.Query(ctx, embeddingClaim, arg.MaxChars, arg.MaxRows, arg.LeaseSeconds)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +76,23 @@ func (q *Queries) EmbeddingClaim(ctx context.Context, db DBTX, arg *EmbeddingCla
 	return items, nil
 }
 
+const embeddingCountQueued = `-- name: EmbeddingCountQueued :one
+SELECT count(*) FILTER (WHERE q.error IS NULL) AS fresh, count(*) FILTER (WHERE q.error IS NOT NULL) AS failed
+FROM hippocampus.embedding_queue q
+`
+
+type EmbeddingCountQueuedRow struct {
+	Fresh  int64
+	Failed int64
+}
+
+func (q *Queries) EmbeddingCountQueued(ctx context.Context, db DBTX) (*EmbeddingCountQueuedRow, error) {
+	row := db.QueryRow(ctx, embeddingCountQueued)
+	var i EmbeddingCountQueuedRow
+	err := row.Scan(&i.Fresh, &i.Failed)
+	return &i, err
+}
+
 const embeddingDefer = `-- name: EmbeddingDefer :exec
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => $1::float8), error = $2::text
@@ -90,6 +108,77 @@ type EmbeddingDeferParams struct {
 func (q *Queries) EmbeddingDefer(ctx context.Context, db DBTX, arg *EmbeddingDeferParams) error {
 	_, err := db.Exec(ctx, embeddingDefer, arg.DelaySeconds, arg.Error, arg.RowIds)
 	return err
+}
+
+const embeddingDrop = `-- name: EmbeddingDrop :exec
+DELETE FROM hippocampus.embedding_queue q WHERE q.row_id = ANY ($1::uuid[])
+`
+
+// A row that is gone, or has no words: it will have no vector.
+func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, rowIds []uuid.UUID) error {
+	_, err := db.Exec(ctx, embeddingDrop, rowIds)
+	return err
+}
+
+const embeddingHoldFacts = `-- name: EmbeddingHoldFacts :many
+SELECT f.id FROM hippocampus.facts f WHERE f.id = ANY ($1::uuid[]) ORDER BY f.id FOR KEY SHARE
+`
+
+// Those that are still there; they can't be forgotten until the transaction ends.
+func (q *Queries) EmbeddingHoldFacts(ctx context.Context, db DBTX, rowIds []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, embeddingHoldFacts, rowIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingHoldMemories = `-- name: EmbeddingHoldMemories :many
+SELECT m.id FROM hippocampus.memories m WHERE m.id = ANY ($1::uuid[]) ORDER BY m.id FOR KEY SHARE
+`
+
+// As EmbeddingHoldFacts.
+func (q *Queries) EmbeddingHoldMemories(ctx context.Context, db DBTX, rowIds []uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := db.Query(ctx, embeddingHoldMemories, rowIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingIsDue = `-- name: EmbeddingIsDue :one
+SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= now()) AS due
+`
+
+func (q *Queries) EmbeddingIsDue(ctx context.Context, db DBTX) (bool, error) {
+	row := db.QueryRow(ctx, embeddingIsDue)
+	var due bool
+	err := row.Scan(&due)
+	return due, err
 }
 
 const embeddingModelServing = `-- name: EmbeddingModelServing :one

@@ -32,9 +32,11 @@ func TestWrap(t *testing.T) {
 
 	t.Run("FromPostgres", func(t *testing.T) {
 		t.Parallel()
+		tx := dbtest.Tx(t)
 		for state, sentinel := range sentinels {
-			tx := dbtest.Tx(t)
-			_, err := tx.Exec(t.Context(), fmt.Sprintf(
+			attempt, err := tx.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = attempt.Exec(t.Context(), fmt.Sprintf(
 				`DO $$ BEGIN RAISE EXCEPTION 'the value is 7' USING ERRCODE = '%s', HINT = 'take 8'; END $$`, state))
 			wrapped := db.Wrap(fmt.Errorf("do it: %w", err))
 			require.ErrorIs(t, wrapped, sentinel, state)
@@ -42,6 +44,7 @@ func TestWrap(t *testing.T) {
 			var pgErr *pgconn.PgError
 			require.ErrorAs(t, wrapped, &pgErr)
 			require.Equal(t, wrapped, db.Wrap(wrapped))
+			require.NoError(t, attempt.Rollback(t.Context()))
 		}
 	})
 

@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -63,6 +64,42 @@ func (q *Queries) EventAppend(ctx context.Context, db DBTX, arg *EventAppendPara
 	return items, nil
 }
 
+const eventGetByEventID = `-- name: EventGetByEventID :one
+SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.events e WHERE e.thread_id = $1 AND e.event_id = $2::text
+`
+
+type EventGetByEventIDParams struct {
+	ThreadID uuid.UUID
+	EventID  string
+}
+
+func (q *Queries) EventGetByEventID(ctx context.Context, db DBTX, arg *EventGetByEventIDParams) (*Event, error) {
+	row := db.QueryRow(ctx, eventGetByEventID, arg.ThreadID, arg.EventID)
+	var i Event
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.SequenceNum,
+		&i.Importance,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.ThreadID,
+		&i.ID,
+		&i.UserID,
+		&i.AppName,
+		&i.Author,
+		&i.EventType,
+		&i.Category,
+		&i.EventID,
+		&i.InvocationID,
+		&i.Branch,
+		&i.Text,
+		&i.Tags,
+		&i.Content,
+		&i.Metadata,
+	)
+	return &i, err
+}
+
 const eventListAfter = `-- name: EventListAfter :many
 SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.events e
 WHERE e.thread_id = $1 AND e.sequence_num > $2
@@ -105,6 +142,75 @@ func (q *Queries) EventListAfter(ctx context.Context, db DBTX, arg *EventListAft
 			&i.Tags,
 			&i.Content,
 			&i.Metadata,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventListForModel = `-- name: EventListForModel :many
+SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count
+FROM (
+    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count,
+        sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
+    FROM (
+        SELECT n.created_at, n.sequence_num, n.importance, n.token_count, n.token_count_exact, n.thread_id, n.id, n.user_id, n.app_name, n.author, n.event_type, n.category, n.event_id, n.invocation_id, n.branch, n.text, n.tags, n.content, n.metadata FROM hippocampus.events n
+        WHERE n.thread_id = $1 AND n.sequence_num > $2
+        ORDER BY n.sequence_num
+        LIMIT $3
+    ) e
+) c
+WHERE c.total <= $4::bigint OR c.total = c.token_count
+ORDER BY c.sequence_num
+`
+
+type EventListForModelParams struct {
+	ThreadID  uuid.UUID
+	AfterSeq  int64
+	MaxRows   int32
+	MaxTokens int64
+}
+
+type EventListForModelRow struct {
+	SequenceNum int64
+	Author      string
+	Category    string
+	Importance  float32
+	Tags        []string
+	Text        string
+	CreatedAt   time.Time
+	TokenCount  int32
+}
+
+// As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
+func (q *Queries) EventListForModel(ctx context.Context, db DBTX, arg *EventListForModelParams) ([]*EventListForModelRow, error) {
+	rows, err := db.Query(ctx, eventListForModel,
+		arg.ThreadID,
+		arg.AfterSeq,
+		arg.MaxRows,
+		arg.MaxTokens,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*EventListForModelRow{}
+	for rows.Next() {
+		var i EventListForModelRow
+		if err := rows.Scan(
+			&i.SequenceNum,
+			&i.Author,
+			&i.Category,
+			&i.Importance,
+			&i.Tags,
+			&i.Text,
+			&i.CreatedAt,
+			&i.TokenCount,
 		); err != nil {
 			return nil, err
 		}

@@ -14,16 +14,65 @@ import (
 	pgvector "github.com/pgvector/pgvector-go"
 )
 
+const factGetCurrent = `-- name: FactGetCurrent :one
+SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, value, metadata FROM hippocampus.facts f
+WHERE f.user_id = $1 AND f.app_name = $2 AND f.fact_type = $3 AND f.key = $4
+  AND f.valid_until IS NULL
+`
+
+type FactGetCurrentParams struct {
+	UserID   string
+	AppName  string
+	FactType string
+	Key      string
+}
+
+func (q *Queries) FactGetCurrent(ctx context.Context, db DBTX, arg *FactGetCurrentParams) (*Fact, error) {
+	row := db.QueryRow(ctx, factGetCurrent,
+		arg.UserID,
+		arg.AppName,
+		arg.FactType,
+		arg.Key,
+	)
+	var i Fact
+	err := row.Scan(
+		&i.RecordedAt,
+		&i.ValidFrom,
+		&i.ValidUntil,
+		&i.ClosedAt,
+		&i.LastAccessedAt,
+		&i.Confidence,
+		&i.RunningIntensity,
+		&i.EncounterCount,
+		&i.AccessCount,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.ID,
+		&i.ThreadID,
+		&i.SupersededBy,
+		&i.UserID,
+		&i.AppName,
+		&i.FactType,
+		&i.Key,
+		&i.Value,
+		&i.Metadata,
+	)
+	return &i, err
+}
+
 const factListAsOf = `-- name: FactListAsOf :many
 SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, value, metadata FROM hippocampus.facts_as_of(
-    p_user_id => $1, p_app_name => $2, p_at => $3, p_known_at => $4)
+    p_user_id => $1, p_app_name => $2, p_at => coalesce($3::timestamptz, now()),
+    p_known_at => $4, p_fact_type => $5, p_key => $6)
 `
 
 type FactListAsOfParams struct {
-	UserID  string
-	AppName string
-	At      time.Time
-	KnownAt *time.Time
+	UserID   string
+	AppName  string
+	At       *time.Time
+	KnownAt  *time.Time
+	FactType *string
+	Key      *string
 }
 
 func (q *Queries) FactListAsOf(ctx context.Context, db DBTX, arg *FactListAsOfParams) ([]*Fact, error) {
@@ -32,6 +81,8 @@ func (q *Queries) FactListAsOf(ctx context.Context, db DBTX, arg *FactListAsOfPa
 		arg.AppName,
 		arg.At,
 		arg.KnownAt,
+		arg.FactType,
+		arg.Key,
 	)
 	if err != nil {
 		return nil, err
@@ -124,12 +175,46 @@ func (q *Queries) FactListCurrent(ctx context.Context, db DBTX, arg *FactListCur
 	return items, nil
 }
 
+const factListTexts = `-- name: FactListTexts :many
+SELECT hippocampus._fact_text(v.key, v.value)::text AS text
+FROM (SELECT row_number() OVER () AS n, p.key, p.value
+      FROM (SELECT unnest($1::text[]) AS key, unnest($2::text[])::jsonb AS value) p) v
+ORDER BY v.n
+`
+
+type FactListTextsParams struct {
+	Keys   []string
+	Values []string
+}
+
+// How facts that are still to be stored will read.
+func (q *Queries) FactListTexts(ctx context.Context, db DBTX, arg *FactListTextsParams) ([]string, error) {
+	rows, err := db.Query(ctx, factListTexts, arg.Keys, arg.Values)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		items = append(items, text)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const factUpsert = `-- name: FactUpsert :one
 SELECT hippocampus.upsert_fact(
     p_user_id => $1, p_app_name => $2, p_fact_type => $3, p_key => $4, p_value => $5,
     p_confidence => $6, p_embedding => $7, p_embedding_model => $8,
     p_intensity => $9, p_valid_from => $10, p_thread_id => $11,
-    p_token_count => $12)::uuid AS id
+    p_metadata => coalesce($12::jsonb, '{}'), p_token_count => $13,
+    p_now => coalesce($14::timestamptz, now()))::uuid AS id
 `
 
 type FactUpsertParams struct {
@@ -144,7 +229,9 @@ type FactUpsertParams struct {
 	Intensity      float64
 	ValidFrom      *time.Time
 	ThreadID       *uuid.UUID
+	Metadata       json.RawMessage
 	TokenCount     *int32
+	Now            *time.Time
 }
 
 func (q *Queries) FactUpsert(ctx context.Context, db DBTX, arg *FactUpsertParams) (uuid.UUID, error) {
@@ -160,7 +247,9 @@ func (q *Queries) FactUpsert(ctx context.Context, db DBTX, arg *FactUpsertParams
 		arg.Intensity,
 		arg.ValidFrom,
 		arg.ThreadID,
+		arg.Metadata,
 		arg.TokenCount,
+		arg.Now,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)

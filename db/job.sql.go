@@ -12,6 +12,36 @@ import (
 	"github.com/google/uuid"
 )
 
+const jobCountByStatus = `-- name: JobCountByStatus :many
+SELECT j.status, count(*) AS jobs FROM hippocampus.consolidation_jobs j
+WHERE j.status IN ('pending', 'running', 'failed') GROUP BY j.status
+`
+
+type JobCountByStatusRow struct {
+	Status string
+	Jobs   int64
+}
+
+func (q *Queries) JobCountByStatus(ctx context.Context, db DBTX) ([]*JobCountByStatusRow, error) {
+	rows, err := db.Query(ctx, jobCountByStatus)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*JobCountByStatusRow{}
+	for rows.Next() {
+		var i JobCountByStatusRow
+		if err := rows.Scan(&i.Status, &i.Jobs); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobEnqueueConsolidation = `-- name: JobEnqueueConsolidation :one
 SELECT hippocampus.enqueue_consolidation(p_thread_id => $1, p_job_type => $2)::uuid AS id
 `
@@ -23,6 +53,38 @@ type JobEnqueueConsolidationParams struct {
 
 func (q *Queries) JobEnqueueConsolidation(ctx context.Context, db DBTX, arg *JobEnqueueConsolidationParams) (uuid.UUID, error) {
 	row := db.QueryRow(ctx, jobEnqueueConsolidation, arg.ThreadID, arg.JobType)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
+const jobEnqueueForSession = `-- name: JobEnqueueForSession :one
+SELECT hippocampus.enqueue_consolidation(p_thread_id => t.id, p_job_type => $1)::uuid AS id
+FROM (
+    SELECT r.id FROM hippocampus.threads r
+    WHERE r.user_id = $2 AND r.app_name = $3 AND (r.session_id = $4 OR r.id = $5)
+    ORDER BY r.session_id = $4 DESC
+    LIMIT 1
+) t
+`
+
+type JobEnqueueForSessionParams struct {
+	JobType   string
+	UserID    string
+	AppName   string
+	SessionID string
+	ThreadID  *uuid.UUID
+}
+
+// The session is the client's own name for the thread, or the thread's id as text; the name goes first.
+func (q *Queries) JobEnqueueForSession(ctx context.Context, db DBTX, arg *JobEnqueueForSessionParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, jobEnqueueForSession,
+		arg.JobType,
+		arg.UserID,
+		arg.AppName,
+		arg.SessionID,
+		arg.ThreadID,
+	)
 	var id uuid.UUID
 	err := row.Scan(&id)
 	return id, err
@@ -123,6 +185,21 @@ func (q *Queries) JobListByThread(ctx context.Context, db DBTX, threadID uuid.UU
 		return nil, err
 	}
 	return items, nil
+}
+
+const jobSetError = `-- name: JobSetError :exec
+UPDATE hippocampus.consolidation_jobs j SET error = $1::text WHERE j.id = $2
+`
+
+type JobSetErrorParams struct {
+	Error string
+	ID    uuid.UUID
+}
+
+// What River does not record, since it is no failure of the job: that it waits, and why.
+func (q *Queries) JobSetError(ctx context.Context, db DBTX, arg *JobSetErrorParams) error {
+	_, err := db.Exec(ctx, jobSetError, arg.Error, arg.ID)
+	return err
 }
 
 const jobSetRawReply = `-- name: JobSetRawReply :exec

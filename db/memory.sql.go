@@ -31,6 +31,34 @@ func (q *Queries) MemoryForget(ctx context.Context, db DBTX, arg *MemoryForgetPa
 	return forgotten, err
 }
 
+const memoryGetPriorSummary = `-- name: MemoryGetPriorSummary :one
+SELECT m.content FROM hippocampus.memories m
+WHERE m.thread_id = $1 AND m.user_id = $2 AND m.app_name = $3
+  AND m.memory_type = 'summary' AND m.superseded_by IS NULL AND m.to_seq <= $4::bigint
+ORDER BY m.to_seq DESC, m.from_seq DESC, m.created_at DESC
+LIMIT 1
+`
+
+type MemoryGetPriorSummaryParams struct {
+	ThreadID *uuid.UUID
+	UserID   string
+	AppName  string
+	UntilSeq int64
+}
+
+// What a summarizer is told of the conversation before the events that it reads.
+func (q *Queries) MemoryGetPriorSummary(ctx context.Context, db DBTX, arg *MemoryGetPriorSummaryParams) (string, error) {
+	row := db.QueryRow(ctx, memoryGetPriorSummary,
+		arg.ThreadID,
+		arg.UserID,
+		arg.AppName,
+		arg.UntilSeq,
+	)
+	var content string
+	err := row.Scan(&content)
+	return content, err
+}
+
 const memoryList = `-- name: MemoryList :many
 SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.list_memories(
     p_user_id => $1, p_app_name => $2, p_memory_type => $3, p_limit => $4,
@@ -103,15 +131,17 @@ func (q *Queries) MemoryList(ctx context.Context, db DBTX, arg *MemoryListParams
 
 const memoryListInTimeSlice = `-- name: MemoryListInTimeSlice :many
 SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.memories_in_time_slice(
-    p_user_id => $1, p_app_name => $2, p_start => $3, p_end => $4, p_limit => $5)
+    p_user_id => $1, p_app_name => $2, p_start => $3, p_end => $4,
+    p_limit => $5, p_memory_type => $6)
 `
 
 type MemoryListInTimeSliceParams struct {
-	UserID  string
-	AppName string
-	StartAt time.Time
-	EndAt   time.Time
-	MaxRows int32
+	UserID     string
+	AppName    string
+	StartAt    *time.Time
+	EndAt      *time.Time
+	MaxRows    int32
+	MemoryType *string
 }
 
 func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *MemoryListInTimeSliceParams) ([]*Memory, error) {
@@ -121,6 +151,7 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 		arg.StartAt,
 		arg.EndAt,
 		arg.MaxRows,
+		arg.MemoryType,
 	)
 	if err != nil {
 		return nil, err
@@ -171,17 +202,24 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryRecordAccess = `-- name: MemoryRecordAccess :one
-SELECT hippocampus.record_access(p_user_id => $1, p_app_name => $2, p_memory_ids => $3::uuid[])::integer AS found
+SELECT hippocampus.record_access(p_user_id => $1, p_app_name => $2, p_memory_ids => $3::uuid[],
+    p_now => coalesce($4::timestamptz, now()))::integer AS found
 `
 
 type MemoryRecordAccessParams struct {
 	UserID  string
 	AppName string
 	Ids     []uuid.UUID
+	Now     *time.Time
 }
 
 func (q *Queries) MemoryRecordAccess(ctx context.Context, db DBTX, arg *MemoryRecordAccessParams) (int32, error) {
-	row := db.QueryRow(ctx, memoryRecordAccess, arg.UserID, arg.AppName, arg.Ids)
+	row := db.QueryRow(ctx, memoryRecordAccess,
+		arg.UserID,
+		arg.AppName,
+		arg.Ids,
+		arg.Now,
+	)
 	var found int32
 	err := row.Scan(&found)
 	return found, err
@@ -195,7 +233,7 @@ SELECT hippocampus.remember(
     p_author => $12, p_intensity => $13, p_initial_score => $14,
     p_thread_id => $15, p_from_seq => $16, p_to_seq => $17,
     p_occurred_from => $18, p_occurred_until => $19,
-    p_token_count => $20)::uuid AS id
+    p_token_count => $20, p_now => coalesce($21::timestamptz, now()))::uuid AS id
 `
 
 type MemoryRememberParams struct {
@@ -219,6 +257,7 @@ type MemoryRememberParams struct {
 	OccurredFrom   *time.Time
 	OccurredUntil  *time.Time
 	TokenCount     *int32
+	Now            *time.Time
 }
 
 func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememberParams) (uuid.UUID, error) {
@@ -243,6 +282,7 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 		arg.OccurredFrom,
 		arg.OccurredUntil,
 		arg.TokenCount,
+		arg.Now,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)
@@ -254,7 +294,8 @@ SELECT memory_id, content, memory_type, category, score, relevance, text_score, 
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
     p_tags => $8::text[], p_thread_id => $9, p_since => $10,
-    p_until => $11, p_min_relevance => $12, p_profile => $13)
+    p_until => $11, p_min_relevance => $12, p_profile => $13,
+    p_now => coalesce($14::timestamptz, now()))
 `
 
 type MemorySearchParams struct {
@@ -271,6 +312,7 @@ type MemorySearchParams struct {
 	Until          *time.Time
 	MinRelevance   float64
 	Profile        string
+	Now            *time.Time
 }
 
 func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchParams) ([]*MemoryHit, error) {
@@ -288,6 +330,7 @@ func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchPa
 		arg.Until,
 		arg.MinRelevance,
 		arg.Profile,
+		arg.Now,
 	)
 	if err != nil {
 		return nil, err

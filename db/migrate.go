@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -186,7 +185,7 @@ func (m *Migrator) locked(ctx context.Context, fn func(start time.Time) error) e
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for another process that migrates this database: %w", ctx.Err())
-		case <-time.After(wait/2 + rand.N(wait)):
+		case <-time.After(wait):
 		}
 		wait = min(2*wait, 500*time.Millisecond)
 	}

@@ -126,7 +126,7 @@ func (o *owner) up(ctx context.Context, report *MigrationReport) error {
 		return err
 	}
 	// Before the migrations: nothing is done for a wrong argument.
-	if _, err := o.checkDimension(ctx); err != nil {
+	if err := o.checkDimension(ctx); err != nil {
 		return err
 	}
 	results, err := o.provider.Up(ctx)
@@ -258,15 +258,15 @@ func (o *owner) dimension(ctx context.Context) (int, error) {
 	return dimension, nil
 }
 
-// checkDimension gives the dimension, and an error if the caller asked for another one.
-func (o *owner) checkDimension(ctx context.Context) (int, error) {
+// checkDimension is an error if the caller asked for another dimension than the database has.
+func (o *owner) checkDimension(ctx context.Context) error {
 	dimension, err := o.dimension(ctx)
 	if err != nil || dimension == 0 {
-		return 0, err
+		return err
 	}
 	if asked := o.m.config.Dimension; asked != 0 && asked != dimension {
-		return 0, fmt.Errorf("%w: dimension %d was asked for, but the embeddings in this database have %d: "+
+		return fmt.Errorf("%w: dimension %d was asked for, but the embeddings in this database have %d: "+
 			"the first migrate up has chosen it; leave the argument out", ErrDimension, asked, dimension)
 	}
-	return dimension, nil
+	return nil
 }

@@ -252,7 +252,7 @@ func (o *owner) validateFunctions(ctx context.Context) (string, error) {
 }
 
 func (o *owner) validateDimension(ctx context.Context) (string, error) {
-	_, err := o.checkDimension(ctx)
+	err := o.checkDimension(ctx)
 	if errors.Is(err, ErrDimension) {
 		return err.Error(), nil
 	}

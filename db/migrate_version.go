@@ -33,26 +33,27 @@ func databaseVersion(ctx context.Context, q Queryer) (int64, error) {
 	return version, nil
 }
 
-// readSetting reads one of the deployment's settings into target; false where it has no row.
-func readSetting(ctx context.Context, q Queryer, key string, target any) (bool, error) {
+// readSetting reads one of the deployment's settings into target, which stays as it is where the
+// setting has no row.
+func readSetting(ctx context.Context, q Queryer, key string, target any) error {
 	var value []byte
 	err := q.QueryRow(ctx, `SELECT s.value FROM hippocampus.settings s WHERE s.app_name = '*' AND s.key = $1`, key).Scan(&value)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
+		return nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read setting %s: %w", key, err)
+		return fmt.Errorf("read setting %s: %w", key, err)
 	}
 	if err := json.Unmarshal(value, target); err != nil {
-		return false, fmt.Errorf("read setting %s: %w", key, err)
+		return fmt.Errorf("read setting %s: %w", key, err)
 	}
-	return true, nil
+	return nil
 }
 
 // appliedChecksum is that of the functions in the database; empty where there are none.
 func appliedChecksum(ctx context.Context, q Queryer) (string, error) {
 	var checksum string
-	_, err := readSetting(ctx, q, "functions_checksum", &checksum)
+	err := readSetting(ctx, q, "functions_checksum", &checksum)
 	return checksum, err
 }
 
@@ -163,7 +164,7 @@ func checkCompatible(ctx context.Context, q Queryer, binary int64) error {
 		return nil
 	}
 	var breaking int64
-	if _, err := readSetting(ctx, q, "breaking_version", &breaking); err != nil {
+	if err := readSetting(ctx, q, "breaking_version", &breaking); err != nil {
 		return Wrap(err)
 	}
 	if breaking > binary {

@@ -32,20 +32,6 @@ type ConsolidationJob struct {
 	RawReply *string
 }
 
-// What get_context_window returns: the entries of a window in order, and, when asked for, what was left out and why.
-type ContextEntry struct {
-	ContextType    string
-	Content        string
-	RelevanceScore float64
-	TokenEstimate  int32
-	Position       int32
-	Included       bool
-	OmittedReason  string
-	SourceID       *uuid.UUID
-	SourceSeq      *int64
-	SourceThreadID *uuid.UUID
-}
-
 // Generations of embeddings. One serves; its dimension was chosen at the first migration, its model by the first that wrote a vector.
 type EmbeddingModel struct {
 	CreatedAt  time.Time
@@ -78,7 +64,7 @@ type Event struct {
 	// What is searched and what models read, drawn from content. At most 1 MiB.
 	Text string
 	Tags []string
-	// The event as the client gave it. At most 2 MiB.
+	// The event as the client gave it. At most 1 MiB.
 	Content  json.RawMessage
 	Metadata json.RawMessage
 }

@@ -56,12 +56,12 @@ func connectError(config *pgx.ConnConfig, err error) error {
 		if errors.As(reason, &sysErr) {
 			reason = sysErr.Err
 		}
-		return fmt.Errorf("%w: no Postgres at %s (%s): is it started, and are host and port right?", ErrConnect, where, reason)
+		return fmt.Errorf("%w: no Postgres at %s (%w): is it started, and are host and port right?", ErrConnect, where, reason)
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
 		err = inner
 	}
-	return fmt.Errorf("%w to %s: %s", ErrConnect, where, err)
+	return fmt.Errorf("%w to %s: %w", ErrConnect, where, err)
 }
 
 // refusal is what a server says that does answer.

@@ -85,7 +85,8 @@ func TestWithScope(t *testing.T) {
 				after := before
 				require.NoError(t, tx.QueryRow(t.Context(), query).Scan(&after.role, &after.user, &after.app))
 				require.Equal(t, "hippocampus_tenant", after.role)
-				require.Equal(t, bundle.scope, db.Scope{AppName: after.app, UserID: after.user})
+				require.Equal(t, bundle.scope.AppName, after.app)
+				require.Equal(t, bundle.scope.UserID, after.user)
 				return end
 			})
 			require.Equal(t, end, err)
@@ -99,8 +100,12 @@ func TestWithScope(t *testing.T) {
 		t.Parallel()
 		tx := dbtest.Tx(t)
 		for _, scope := range []db.Scope{
-			{}, {UserID: "ada"}, {AppName: "shop"}, {UserID: "ada", AppName: "*"},
-			{UserID: strings.Repeat("é", 128), AppName: "shop"}, {UserID: "ada", AppName: strings.Repeat("a", 256)},
+			{},
+			{UserID: "ada"},
+			{AppName: "shop"},
+			{UserID: "ada", AppName: "*"},
+			{UserID: strings.Repeat("é", 128), AppName: "shop"},
+			{UserID: "ada", AppName: strings.Repeat("a", 256)},
 		} {
 			err := db.WithScope(t.Context(), tx, scope, func(pgx.Tx) error { panic("not to be called") })
 			require.ErrorIs(t, err, db.ErrInvalidScope)

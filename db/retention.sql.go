@@ -15,7 +15,7 @@ import (
 const retentionCleanup = `-- name: RetentionCleanup :one
 SELECT hippocampus.cleanup_low_value_memories(
     p_threshold => $1, p_min_age_days => $2, p_user_id => $3,
-    p_app_name => $4, p_dry_run => $5)::integer AS deleted
+    p_app_name => $4, p_dry_run => $5, p_now => coalesce($6::timestamptz, now()))::integer AS deleted
 `
 
 type RetentionCleanupParams struct {
@@ -24,6 +24,7 @@ type RetentionCleanupParams struct {
 	UserID     *string
 	AppName    *string
 	DryRun     bool
+	Now        *time.Time
 }
 
 func (q *Queries) RetentionCleanup(ctx context.Context, db DBTX, arg *RetentionCleanupParams) (int32, error) {
@@ -33,6 +34,7 @@ func (q *Queries) RetentionCleanup(ctx context.Context, db DBTX, arg *RetentionC
 		arg.UserID,
 		arg.AppName,
 		arg.DryRun,
+		arg.Now,
 	)
 	var deleted int32
 	err := row.Scan(&deleted)
@@ -40,16 +42,18 @@ func (q *Queries) RetentionCleanup(ctx context.Context, db DBTX, arg *RetentionC
 }
 
 const retentionDistribution = `-- name: RetentionDistribution :one
-SELECT total, high, medium, low, average_score FROM hippocampus.retention_distribution(p_user_id => $1, p_app_name => $2)
+SELECT total, high, medium, low, average_score FROM hippocampus.retention_distribution(p_user_id => $1, p_app_name => $2,
+    p_now => coalesce($3::timestamptz, now()))
 `
 
 type RetentionDistributionParams struct {
 	UserID  *string
 	AppName *string
+	Now     *time.Time
 }
 
 func (q *Queries) RetentionDistribution(ctx context.Context, db DBTX, arg *RetentionDistributionParams) (*RetentionBands, error) {
-	row := db.QueryRow(ctx, retentionDistribution, arg.UserID, arg.AppName)
+	row := db.QueryRow(ctx, retentionDistribution, arg.UserID, arg.AppName, arg.Now)
 	var i RetentionBands
 	err := row.Scan(
 		&i.Total,

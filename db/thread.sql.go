@@ -184,8 +184,7 @@ func (q *Queries) ThreadLock(ctx context.Context, db DBTX, id uuid.UUID) (*Threa
 
 const threadSetWatermarks = `-- name: ThreadSetWatermarks :exec
 UPDATE hippocampus.threads t
-SET replayed_seq = greatest(t.replayed_seq, $1), reflected_seq = greatest(t.reflected_seq, $2),
-    version = t.version + 1
+SET replayed_seq = greatest(t.replayed_seq, $1), reflected_seq = greatest(t.reflected_seq, $2)
 WHERE t.id = $3
 `
 
@@ -195,6 +194,7 @@ type ThreadSetWatermarksParams struct {
 	ID           uuid.UUID
 }
 
+// The version stays: a consolidation in the background must not make an optimistic writer fail.
 func (q *Queries) ThreadSetWatermarks(ctx context.Context, db DBTX, arg *ThreadSetWatermarksParams) error {
 	_, err := db.Exec(ctx, threadSetWatermarks, arg.ReplayedSeq, arg.ReflectedSeq, arg.ID)
 	return err

@@ -11,8 +11,22 @@ import (
 	"github.com/google/uuid"
 )
 
-const tokenListUncounted = `-- name: TokenListUncounted :many
+const tokenIsDue = `-- name: TokenIsDue :one
+SELECT (EXISTS (SELECT FROM hippocampus.events e WHERE NOT e.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.memories m WHERE NOT m.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.facts f WHERE NOT f.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.instructions i WHERE NOT i.token_count_exact))::boolean AS due
+`
 
+func (q *Queries) TokenIsDue(ctx context.Context, db DBTX) (bool, error) {
+	row := db.QueryRow(ctx, tokenIsDue)
+	var due bool
+	err := row.Scan(&due)
+	return due, err
+}
+
+const tokenListUncounted = `-- name: TokenListUncounted :many
 SELECT u.source, u.id, u.user_id, u.app_name, u.key, u.version, u.text FROM (
     (SELECT 'event'::text AS source, e.id, e.user_id, e.app_name, ''::text AS key, 0::bigint AS version,
         (e.author || ': ' || e.text)::text AS text
@@ -96,9 +110,14 @@ func (q *Queries) TokenSetBlock(ctx context.Context, db DBTX, arg *TokenSetBlock
 }
 
 const tokenSetEvents = `-- name: TokenSetEvents :execrows
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h WHERE h.id = ANY ($1::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.events e SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v
-WHERE e.id = v.id
+FROM held h
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+WHERE e.id = h.id AND e.user_id = h.user_id AND e.app_name = h.app_name
 `
 
 type TokenSetEventsParams struct {
@@ -106,6 +125,7 @@ type TokenSetEventsParams struct {
 	TokenCounts []int32
 }
 
+// Rows are locked in the order of their ids, and those that somebody holds are left for the next time.
 func (q *Queries) TokenSetEvents(ctx context.Context, db DBTX, arg *TokenSetEventsParams) (int64, error) {
 	result, err := db.Exec(ctx, tokenSetEvents, arg.Ids, arg.TokenCounts)
 	if err != nil {
@@ -115,9 +135,14 @@ func (q *Queries) TokenSetEvents(ctx context.Context, db DBTX, arg *TokenSetEven
 }
 
 const tokenSetFacts = `-- name: TokenSetFacts :execrows
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h WHERE h.id = ANY ($1::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.facts f SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v
-WHERE f.id = v.id
+FROM held h
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+WHERE f.id = h.id AND f.user_id = h.user_id AND f.app_name = h.app_name
 `
 
 type TokenSetFactsParams struct {
@@ -156,9 +181,14 @@ func (q *Queries) TokenSetInstruction(ctx context.Context, db DBTX, arg *TokenSe
 }
 
 const tokenSetMemories = `-- name: TokenSetMemories :execrows
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h WHERE h.id = ANY ($1::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.memories m SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v
-WHERE m.id = v.id
+FROM held h
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name
 `
 
 type TokenSetMemoriesParams struct {

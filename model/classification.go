@@ -19,13 +19,10 @@ type ClassifyInput struct {
 	Language string
 }
 
-// ResolvedLanguage is Language when it is "en" or "zh", and otherwise what
-// DetectLanguage finds in the statements.
+// ResolvedLanguage is LanguageEnglish or LanguageChinese if Language says so,
+// and otherwise what DetectLanguage finds in the statements.
 func (in *ClassifyInput) ResolvedLanguage() string {
-	if in.Language == LanguageEnglish || in.Language == LanguageChinese {
-		return in.Language
-	}
-	return DetectLanguage(in.Old, in.New)
+	return resolveLanguage(in.Language, in.Old, in.New)
 }
 
 // Classification is the answer to a ClassifyInput.

@@ -39,15 +39,13 @@ func (c *Conversation) Chars() int {
 	return n
 }
 
-// ResolvedLanguage is Language when it is "en" or "zh", and otherwise what
-// DetectLanguage finds in the turns.
+// ResolvedLanguage is LanguageEnglish or LanguageChinese if Language says so
+// (also as "en-GB" or "zh-CN"), and otherwise what DetectLanguage finds in the
+// turns.
 func (c *Conversation) ResolvedLanguage() string {
-	if c.Language == LanguageEnglish || c.Language == LanguageChinese {
-		return c.Language
-	}
 	texts := make([]string, len(c.Turns))
 	for i := range c.Turns {
 		texts[i] = c.Turns[i].Text
 	}
-	return DetectLanguage(texts...)
+	return resolveLanguage(c.Language, texts...)
 }

@@ -79,7 +79,7 @@ func (e *Error) Retryable() bool { return e.Kind != KindRejected }
 func BoundReply(reply string) string {
 	if len(reply) > MaxRawReply {
 		cut := MaxRawReply
-		for cut > 0 && !utf8.RuneStart(reply[cut]) {
+		for MaxRawReply-cut < utf8.UTFMax && !utf8.RuneStart(reply[cut]) {
 			cut--
 		}
 		reply = reply[:cut]

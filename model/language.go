@@ -1,6 +1,9 @@
 package model
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 // The languages prompts are written in. A conversation in any other language
 // gets the English prompt, which asks for an answer in the language spoken.
@@ -32,4 +35,14 @@ func DetectLanguage(texts ...string) string {
 		return LanguageChinese
 	}
 	return LanguageEnglish
+}
+
+// resolveLanguage takes a language tag such as "en", "zh" or "zh-CN" at its
+// word; for any other, and for none, the texts decide.
+func resolveLanguage(tag string, texts ...string) string {
+	base, _, _ := strings.Cut(strings.ReplaceAll(strings.ToLower(tag), "_", "-"), "-")
+	if base == LanguageEnglish || base == LanguageChinese {
+		return base
+	}
+	return DetectLanguage(texts...)
 }

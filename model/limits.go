@@ -18,14 +18,15 @@ type Limits struct {
 	EmbedTimeout time.Duration
 	// Logger is told of retries. Defaults to none.
 	Logger *slog.Logger
-	// MaxConcurrent bounds the requests under way at once. Defaults to 4.
+	// MaxConcurrent bounds the requests under way at once, those for vectors and
+	// those to the language model each on their own. Defaults to 4.
 	MaxConcurrent int
 	// MaxInputChars bounds what one call may send, in characters: a
 	// conversation, two statements, or one text to embed. Over it the call is
 	// refused with KindRejected; the caller cuts. Defaults to 200,000.
 	MaxInputChars int
-	// RequestsPerSecond bounds the rate of requests, with bursts of one second's
-	// worth. Defaults to 10; +Inf lifts it.
+	// RequestsPerSecond bounds the rate of requests, of each of the two kinds,
+	// with bursts of one second's worth. Defaults to 10; +Inf lifts it.
 	RequestsPerSecond float64
 	// Retry is what happens after a passing failure.
 	Retry Retry

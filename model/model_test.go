@@ -34,6 +34,10 @@ func TestConversation(t *testing.T) {
 	require.Equal(t, model.LanguageChinese, c.ResolvedLanguage())
 	c.Language = model.LanguageEnglish
 	require.Equal(t, model.LanguageEnglish, c.ResolvedLanguage())
+	c.Language = "zh_CN"
+	require.Equal(t, model.LanguageChinese, c.ResolvedLanguage())
+	c.Language = "en-GB"
+	require.Equal(t, model.LanguageEnglish, c.ResolvedLanguage())
 	c.Language = "fr"
 	require.Equal(t, model.LanguageChinese, c.ResolvedLanguage())
 }

@@ -36,10 +36,10 @@ func TestRetry_Do(t *testing.T) {
 			starts, err := attempts(t.Context(), model.Retry{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}, busy)
 			require.ErrorIs(t, err, busy)
 			require.Len(t, starts, 6)
-			for i, base := range []time.Duration{1, 2, 4, 8, 8} { // capped at 4 s after jitter
+			for i, base := range []int{1, 2, 4, 8, 8} { // capped at 4 s after jitter
 				wait := starts[i+1] - starts[i]
-				require.GreaterOrEqual(t, wait, min(base*time.Second/2, 4*time.Second))
-				require.LessOrEqual(t, wait, min(base*time.Second*3/2, 4*time.Second))
+				require.GreaterOrEqual(t, wait, min(time.Duration(base)*time.Second/2, 4*time.Second))
+				require.LessOrEqual(t, wait, min(time.Duration(base)*time.Second*3/2, 4*time.Second))
 			}
 		})
 	})

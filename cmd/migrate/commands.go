@@ -157,8 +157,11 @@ it must be; standard error says what.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				err := m.Validate(cmd.Context())
-				if err == nil || errors.Is(err, db.ErrInvalidSchema) {
-					return errors.Join(a.printValidation(err), err)
+				switch {
+				case err == nil:
+					return a.printValidation("")
+				case errors.Is(err, db.ErrInvalidSchema):
+					return errors.Join(a.printValidation(err.Error()), err)
 				}
 				return err
 			})

@@ -141,16 +141,13 @@ func orNone(s string) string {
 	return s
 }
 
-// printValidation prints what the run's error doesn't.
-func (a *app) printValidation(invalid error) error {
+// printValidation prints what is wrong, or nothing for "". As text it prints the good news only: the
+// other is the run's error.
+func (a *app) printValidation(problem string) error {
 	if a.json {
-		out := validationJSON{Valid: invalid == nil}
-		if invalid != nil {
-			out.Problem = invalid.Error()
-		}
-		return a.printJSON(out)
+		return a.printJSON(validationJSON{Problem: problem, Valid: problem == ""})
 	}
-	if invalid != nil {
+	if problem != "" {
 		return nil
 	}
 	_, err := fmt.Fprintf(a.stdout, "Valid: the database is at version %d, as this binary needs it.\n", db.BinaryVersion())

@@ -122,21 +122,24 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gemini: open client: %w", err)
 	}
-	caller := &wire.Caller{
-		Provider: provider,
-		Gate:     gate.New(c.Limits.MaxConcurrent, c.Limits.RequestsPerSecond),
-		Retry:    c.Limits.Retry,
-		Logger:   c.Limits.Logger,
-		Secrets:  secrets,
+	// A gate for each, so that slow answers don't keep searches waiting.
+	caller := func() *wire.Caller {
+		return &wire.Caller{
+			Provider: provider,
+			Gate:     gate.New(c.Limits.MaxConcurrent, c.Limits.RequestsPerSecond),
+			Retry:    c.Limits.Retry,
+			Logger:   c.Limits.Logger,
+			Secrets:  secrets,
+		}
 	}
 	ports := &chat.Ports{
-		Generator:     &generator{client: chatClient, caller: caller, config: c},
+		Generator:     &generator{client: chatClient, caller: caller(), config: c},
 		Provider:      provider,
 		Model:         provider + "/" + c.ChatModel,
 		MaxInputChars: c.Limits.MaxInputChars,
 	}
 	return &model.Models{
-		Embedder:   &embedder{client: embedClient, caller: caller, config: c},
+		Embedder:   &embedder{client: embedClient, caller: caller(), config: c},
 		Summarizer: ports,
 		Reflector:  ports,
 		Classifier: ports,

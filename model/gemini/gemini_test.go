@@ -57,6 +57,7 @@ func TestSuite(t *testing.T) {
 	suite := &modeltest.Suite{
 		Key: key,
 		Open: func(t *testing.T, baseURL string, limits model.Limits) *model.Models {
+			t.Helper()
 			return open(t, gemini.Config{BaseURL: baseURL, Limits: limits})
 		},
 		Vectors:   vectors,
@@ -222,5 +223,23 @@ func TestOpen(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 1536, models.Embedder.Dimension())
 		require.NoError(t, models.Close())
+	})
+
+	t.Run("GoesToTheProvider", func(t *testing.T) {
+		t.Parallel()
+		elsewhere := &modeltest.Elsewhere{}
+		models, err := gemini.Open(t.Context(), &gemini.Config{
+			APIKey: key, Transport: elsewhere, Limits: model.Limits{Retry: model.Retry{MaxAttempts: 1}},
+		})
+		require.NoError(t, err)
+		_, err = models.Embedder.Embed(t.Context(), []string{"a"}, model.TaskQuery)
+		modeltest.RequireKind(t, err, model.KindUnavailable)
+		_, err = models.Summarizer.Summarize(t.Context(), modeltest.Talk())
+		modeltest.RequireKind(t, err, model.KindUnavailable)
+		require.Len(t, elsewhere.URLs, 2)
+		for _, url := range elsewhere.URLs {
+			require.True(t, strings.HasPrefix(url, "https://generativelanguage.googleapis.com/v1beta/"), url)
+			require.NotContains(t, url, key)
+		}
 	})
 }

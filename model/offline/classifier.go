@@ -100,11 +100,12 @@ var (
 	disliking = regexp.MustCompile(`(?i)\b(?:hates?|hated|dislikes?|disliked|detests?|loathes?|despises?|can(?:no|')t stand)\b|讨厌|痛恨|厌恶|反感|受不了|恨`)
 	denying   = regexp.MustCompile(`(?i)\b(?:not|no|never|no longer|cannot|without|stopped|quit)\b|n't\b|不再|从不|绝不|不要|不|没有|没|别|禁止`)
 	changing  = regexp.MustCompile(`(?i)\b(?:now|no longer|any ?more|instead|switched|changed|moved|became|used to|recently|from now on)\b|不再|现在|改成|改为|换成|搬|如今|以后`)
-	adverb    = regexp.MustCompile(`(?i)\b(?:really|very|so much|a lot|strongly|absolutely)\b|非常|很|特别|最|真的|十分`)
+	adverb    = regexp.MustCompile(`(?i)\b(?:really|very|so much|a lot|strongly|absolutely)\b|非常|很|特别|最|真的|十分|\b(?:named|called)\b`)
 )
 
 func statementOf(text string) *statement {
 	text = strings.ReplaceAll(text, "’", "'")
+	text = strings.ReplaceAll(text, "用户", "我")
 	s := &statement{changes: changing.MatchString(text)}
 	s.attribute, s.subject = attributeOf(text)
 
@@ -154,7 +155,7 @@ var attributes = []struct {
 	name string
 	re   *regexp.Regexp
 }{
-	{"name", regexp.MustCompile(`(?i)\b(?:name is|named|is called|name:)|的名字|名叫|^(?:我|用户)?叫`)},
+	{"name", regexp.MustCompile(`(?i)\b(?:name is|is called|name:)|的名字|名叫|^(?:我|用户)?叫`)},
 	{"location", regexp.MustCompile(`(?i)\b(?:liv(?:es?|ing) in|resides? in|moved to|is based in|location:)|住在|居住|搬到|定居|现居`)},
 	{"employer", regexp.MustCompile(`(?i)\b(?:work(?:s|ing)? (?:at|for)|joined|employer:)|在\S+(?:工作|上班|任职)|入职`)},
 	{"occupation", regexp.MustCompile(`(?i)\b(?:works? as|job is|occupation|profession)\b|职业|是一[名位]`)},

@@ -92,12 +92,10 @@ func (e *embedder) embed(text string) []float32 {
 	v := make([]float64, e.dimension)
 	for _, name := range order {
 		f := features[name]
-		at, sign := e.place(name)
-		v[at] += float64(sign * f.weight * (1 + math.Log(float64(f.count)))) // rounded: no fused add
+		e.scatter(v, name, f.weight*(1+math.Log(float64(f.count))))
 	}
-	if isZero(v) { // only punctuation, or everything cancelled out
-		at, sign := e.place("t|" + text)
-		v[at] = sign
+	if isZero(v) { // everything cancelled out
+		e.scatter(v, "t|"+text, weightWord)
 	}
 	out := make([]float32, e.dimension)
 	for i, x := range v {
@@ -161,22 +159,31 @@ func addCJK(add func(kind, name string, weight float64), runes []rune) {
 // weak characters hold grammar rather than meaning.
 func weak(r rune) bool { return lexicon.stopHan[r] || unicode.Is(unicode.Hiragana, r) }
 
-// place hashes a feature to a position and a sign (FNV-1a, then the finalizer of
-// MurmurHash3 so that all bits depend on all of the name).
-func (e *embedder) place(name string) (at int, sign float64) {
+// places is how many values a feature is spread over: with several, two words
+// that meet by chance in one value hardly bring their texts nearer.
+const places = 4
+
+// scatter adds a feature to a vector with signs and at places that are hashed
+// from its name (FNV-1a, then the finalizer of MurmurHash3 for each place, so
+// that all bits depend on all of the name).
+func (e *embedder) scatter(v []float64, name string, weight float64) {
 	h := uint64(14695981039346656037)
 	for i := range len(name) {
 		h = (h ^ uint64(name[i])) * 1099511628211
 	}
-	h ^= h >> 33
-	h *= 0xff51afd7ed558ccd
-	h ^= h >> 33
-	h *= 0xc4ceb9fe1a85ec53
-	h ^= h >> 33
-	if h&1 == 0 {
-		return int((h >> 1) % uint64(e.dimension)), -1
+	weight /= math.Sqrt(places)
+	for range places {
+		h ^= h >> 33
+		h *= 0xff51afd7ed558ccd
+		h ^= h >> 33
+		h *= 0xc4ceb9fe1a85ec53
+		h ^= h >> 33
+		sign := 1.0
+		if h&1 == 0 {
+			sign = -1
+		}
+		v[(h>>1)%uint64(e.dimension)] += float64(sign * weight) // rounded: no fused add
 	}
-	return int((h >> 1) % uint64(e.dimension)), 1
 }
 
 func isZero(v []float64) bool {

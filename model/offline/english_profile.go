@@ -10,7 +10,7 @@ import (
 // Parts of patterns. Names must begin with a capital where the sentence has any.
 const (
 	now    = `(?:currently |now |still |both |also |already |just |recently |finally |actually |happily |newly |originally )*`
-	upper  = `(?-i:[\p{Lu}][\p{L}\d.&'-]*(?: (?:[\p{Lu}][\p{L}\d.&'-]*|of|de|la|le|du|da|di|the|upon|am|and [\p{Lu}][\p{L}]*))*)`
+	upper  = `(?-i:[\p{Lu}][\p{L}\d.&'-]*(?: (?:(?:of|de|la|le|du|da|di|the|upon|am) )*[\p{Lu}][\p{L}\d.&'-]*)*)`
 	proper = `((?:the )?` + upper + `)`
 	// place and name are capitalised or, in a text without capitals, a few words.
 	place  = `((?:the )?` + upper + `|[\p{Ll}'-]+(?: [\p{Ll}'-]+){0,2}$)`

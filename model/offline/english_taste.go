@@ -110,7 +110,8 @@ func cleanObject(text string) string {
 		return ""
 	}
 	first := firstWord(text)
-	if notAnObject[first] && !(first == "the" && len(words) > 1 && !vagueThing[strings.ToLower(words[1])]) {
+	named := first == "the" && len(words) > 1 && !vagueThing[strings.ToLower(words[1])] // "the Beatles"
+	if notAnObject[first] && !named {
 		return ""
 	}
 	if first == "to" && (len(words) < 2 || notAnObject[strings.ToLower(words[1])] || vagueVerb[strings.ToLower(words[1])]) {

@@ -51,7 +51,7 @@ func (r *reflector) Reflect(ctx context.Context, c *model.Conversation) (*model.
 		if !people.person(turn.Author) {
 			continue
 		}
-		for _, text := range splitSentences(model.CleanText(turn.Text)) {
+		for _, text := range splitSentences(codeBlock.ReplaceAllString(model.CleanText(turn.Text), "\n")) {
 			for _, d := range draftsOf(text, turn.At) {
 				if fact, ok := d.fact(turn); ok {
 					facts = addFact(facts, fact)

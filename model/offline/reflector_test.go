@@ -61,7 +61,8 @@ func TestReflector_Facts(t *testing.T) {
 		"I like to cook, and I enjoy reading novels": {"preference about_cook=likes to cook", "preference about_novels=likes reading novels"},
 		// English profile
 		"My name is Anna Smith and I work as a software engineer at Google.": {
-			"profile name=Anna Smith", "profile occupation=software engineer", "profile employer=Google"},
+			"profile name=Anna Smith", "profile occupation=software engineer", "profile employer=Google",
+		},
 		"Call me Ishmael.":                               {"profile name=Ishmael"},
 		"I live in New York City with my two cats.":      {"profile location=New York City"},
 		"i live in berlin":                               {"profile location=berlin"},
@@ -70,7 +71,8 @@ func TestReflector_Facts(t *testing.T) {
 		"I'm from the Netherlands.":                      {"profile origin=the Netherlands"},
 		"I'm a nurse.":                                   {"profile occupation=nurse"},
 		"I'm allergic to peanuts, shellfish and eggs.": {
-			"profile allergy_peanuts=allergic to peanuts", "profile allergy_shellfish=allergic to shellfish", "profile allergy_eggs=allergic to eggs"},
+			"profile allergy_peanuts=allergic to peanuts", "profile allergy_shellfish=allergic to shellfish", "profile allergy_eggs=allergic to eggs",
+		},
 		"I'm not allergic to nuts.":                    {"profile allergy_nuts=not allergic to nuts"},
 		"My birthday is on March 3rd.":                 {"profile birthday=March 3rd"},
 		"I have a dog named Rex and a cat named Luna.": {"profile pet_rex=has a dog named Rex", "profile pet_luna=has a cat named Luna"},
@@ -188,7 +190,7 @@ func TestReflector_Change(t *testing.T) {
 			"I moved to Berlin in March 2021.":    "2021-03-01",
 			"I have been living in Rome since 98": "",
 			"I've been vegan since 2019.":         "2019-01-01",
-			"我2019年3月加入了阿里巴巴":                    "2019-03-01",
+			"我2019年3月加入了阿里巴巴":                     "2019-03-01",
 			"我去年搬到了上海":                            "2025-01-01",
 			"I live in Rome.":                     "",
 		} {

@@ -1,6 +1,7 @@
 package offline
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -18,11 +19,23 @@ type sentence struct {
 func sentencesOf(c *model.Conversation) []sentence {
 	var all []sentence
 	for i := range c.Turns {
-		for _, text := range splitSentences(model.CleanText(c.Turns[i].Text)) {
+		for _, text := range splitSentences(prose(c.Turns[i].Text)) {
 			all = append(all, sentence{turn: i, text: text, question: isQuestion(text)})
 		}
 	}
 	return all
+}
+
+// codeBlock is a fenced block, closed or not.
+var codeBlock = regexp.MustCompile("(?s)```.*?(?:```|$)")
+
+// prose is what a turn says without its blocks of code, unless it is all code.
+func prose(text string) string {
+	text = model.CleanText(text)
+	if rest := codeBlock.ReplaceAllString(text, "\n"); strings.TrimSpace(rest) != "" {
+		return rest
+	}
+	return text
 }
 
 // abbreviations end in a dot that ends no sentence.

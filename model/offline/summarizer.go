@@ -71,8 +71,9 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 	}
 	var chosen []candidate
 	seen := map[string]bool{}
+	floor := 0.0 // what is worth a fifth of the best is better left out
 	for {
-		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.size > budget || worth(x, seen) <= 0 })
+		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.size > budget || worth(x, seen) <= floor })
 		if len(candidates) == 0 {
 			break
 		}
@@ -81,6 +82,7 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 		})
 		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.index == best.index })
 		budget -= best.size
+		floor = max(floor, best.score/5)
 		chosen = append(chosen, best)
 		for _, t := range best.terms {
 			seen[t] = true
@@ -116,7 +118,8 @@ func worth(c candidate, seen map[string]bool) float64 {
 
 var (
 	decisionWords = regexp.MustCompile(`(?i)\b(decided?|decision|agreed?|plan(?:s|ned|ning)?|will|must|deadline|because|important|concluded?|conclusion|result|solved?|fix(?:ed)?|problem|error|failed|moved|bought|started|joined|got)\b|决定|决策|计划|打算|同意|结论|因为|重要|必须|结果|解决|问题|错误|失败|搬|买了|开始|加入`)
-	smallTalk     = regexp.MustCompile(`(?i)^(hi|hey|hello|thanks|thank you|bye|good (morning|evening|night)|how are you|take care|see you|sounds good|great|awesome|wow|you're welcome|no problem|ok(ay)?|sure)\b|^(你好|您好|谢谢|再见|早上好|晚安|好的|不客气|没问题)`)
+	smallTalk     = regexp.MustCompile(`(?i)^(hi|hey|hello|thanks|thank you|bye|good (morning|evening|night)|how are you|take care|see you|sounds good|great|awesome|wow|you're welcome|no problem|ok(ay)?|sure|(good|nice|great) to (see|meet|hear)|talk (to you )?(soon|later)|anything new|what's (up|new))\b|^(你好|您好|谢谢|再见|早上好|晚安|好的|不客气|没问题)`)
+	offerOfHelp   = regexp.MustCompile(`(?i)\b(anything else|how (can|may) i help|let me know|feel free|happy to help)\b|还有(什么|其他)|有什么可以帮|随时告诉我`)
 	hasNumber     = regexp.MustCompile(`\d`)
 	hasName       = regexp.MustCompile(`\S\s+\p{Lu}\p{Ll}+`)
 )
@@ -156,7 +159,7 @@ func bonus(x *candidate, people authors, author string, total int) float64 {
 	if x.index == 0 || x.index >= total-2 {
 		f *= 1.1 // how it began and how it ended
 	}
-	if decisionWords.MatchString(x.text) {
+	if decisionWords.MatchString(x.text) && !x.question {
 		f *= 1.4
 	}
 	if hasNumber.MatchString(x.text) {
@@ -165,11 +168,17 @@ func bonus(x *candidate, people authors, author string, total int) float64 {
 	if hasName.MatchString(x.text) {
 		f *= 1.15
 	}
-	if x.question && !people.person(author) {
-		f *= 0.4 // the assistant's "anything else?"
+	switch {
+	case x.question && !people.person(author):
+		f *= 0.4
+	case x.question && !people.hasUser:
+		f *= 0.6 // between two people, answers tell more
 	}
-	if smallTalk.MatchString(x.text) && len(x.terms) < 5 {
-		f *= 0.2
+	if len(x.terms) < 2 {
+		f *= 0.3
+	}
+	if smallTalk.MatchString(x.text) && len(x.terms) < 5 || offerOfHelp.MatchString(x.text) && !people.person(author) {
+		f *= 0.1
 	}
 	return f
 }

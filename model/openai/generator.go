@@ -99,7 +99,7 @@ func (g *generator) request(r *chat.Request, format int32) openai.ChatCompletion
 	if reasons(g.config.ChatModel) {
 		request.MaxCompletionTokens = g.config.MaxOutputTokens
 	} else {
-		request.MaxTokens = g.config.MaxOutputTokens // the name every server knows
+		request.MaxTokens = g.config.MaxOutputTokens //nolint:staticcheck // deprecated by OpenAI, but the only name that every compatible server knows
 	}
 	switch format {
 	case formatSchema:

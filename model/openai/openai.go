@@ -145,21 +145,24 @@ func Open(_ context.Context, config *Config) (*model.Models, error) {
 	settings.HTTPClient = httpClient
 	client := openai.NewClientWithConfig(settings)
 
-	caller := &wire.Caller{
-		Provider: provider,
-		Gate:     gate.New(c.Limits.MaxConcurrent, c.Limits.RequestsPerSecond),
-		Retry:    c.Limits.Retry,
-		Logger:   c.Limits.Logger,
-		Secrets:  secrets,
+	// A gate for each, so that slow answers don't keep searches waiting.
+	caller := func() *wire.Caller {
+		return &wire.Caller{
+			Provider: provider,
+			Gate:     gate.New(c.Limits.MaxConcurrent, c.Limits.RequestsPerSecond),
+			Retry:    c.Limits.Retry,
+			Logger:   c.Limits.Logger,
+			Secrets:  secrets,
+		}
 	}
 	ports := &chat.Ports{
-		Generator:     &generator{client: client, caller: caller, config: c},
+		Generator:     &generator{client: client, caller: caller(), config: c},
 		Provider:      provider,
 		Model:         provider + "/" + c.ChatModel,
 		MaxInputChars: c.Limits.MaxInputChars,
 	}
 	return &model.Models{
-		Embedder:   &embedder{client: client, caller: caller, config: c},
+		Embedder:   &embedder{client: client, caller: caller(), config: c},
 		Summarizer: ports,
 		Reflector:  ports,
 		Classifier: ports,

@@ -23,8 +23,8 @@ func TestConversation(t *testing.T) {
 
 	t.Run("ChineseByDetection", func(t *testing.T) {
 		t.Parallel()
-		for _, make := range []func(*model.Conversation) (*prompts.Prompt, error){prompts.Summary, prompts.Reflection} {
-			p, err := make(&model.Conversation{Turns: []model.Turn{{Author: "user", Text: "我搬到了柏林"}}})
+		for _, ask := range []func(*model.Conversation) (*prompts.Prompt, error){prompts.Summary, prompts.Reflection} {
+			p, err := ask(&model.Conversation{Turns: []model.Turn{{Author: "user", Text: "我搬到了柏林"}}})
 			require.NoError(t, err)
 			require.Equal(t, model.LanguageChinese, model.DetectLanguage(p.System))
 			require.Contains(t, p.User, "我搬到了柏林")

@@ -9,14 +9,15 @@ DECLARE
     v_bad record;
 BEGIN
     SELECT n.thread_id, n.first_seq, n.last_seq, t.next_seq INTO v_bad
-    FROM (SELECT r.thread_id, min(r.sequence_num) AS first_seq, max(r.sequence_num) AS last_seq, count(*) AS rows
-          FROM new_rows r GROUP BY r.thread_id) n
-    JOIN hippocampus.threads t ON t.id = n.thread_id
+    FROM (SELECT r.thread_id, r.user_id, r.app_name, min(r.sequence_num) AS first_seq, max(r.sequence_num) AS last_seq, count(*) AS rows
+          FROM new_rows r GROUP BY r.thread_id, r.user_id, r.app_name) n
+    JOIN hippocampus.threads t ON t.id = n.thread_id AND t.user_id = n.user_id AND t.app_name = n.app_name
     WHERE n.last_seq <> t.next_seq - 1
        OR n.last_seq - n.first_seq + 1 <> n.rows
        OR (n.first_seq > 1 AND NOT EXISTS (
               SELECT FROM hippocampus.events e
-              WHERE e.thread_id = n.thread_id AND e.sequence_num = n.first_seq - 1))
+              WHERE e.thread_id = n.thread_id AND e.user_id = n.user_id AND e.app_name = n.app_name
+                AND e.sequence_num = n.first_seq - 1))
     LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'events % to % of thread % leave a gap: the thread''s next number is %',

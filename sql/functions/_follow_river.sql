@@ -1,6 +1,7 @@
 -- Keeps consolidation_jobs true: its status is River's, moved in the transaction that moves River's,
 -- whoever moves it: a worker, a rescue after a crash, a cancellation, a deletion by hand. A job that an
--- application inserted with River's own client gets its record here.
+-- application inserted with River's own client gets its record here, when it is inserted or, if another
+-- one waits at that time, when it starts.
 CREATE OR REPLACE FUNCTION hippocampus._follow_river()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -28,7 +29,9 @@ BEGIN
     v_status := CASE NEW.state::text
         WHEN 'running' THEN 'running' WHEN 'completed' THEN 'completed'
         WHEN 'discarded' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' ELSE 'pending' END;
-    v_error := NEW.errors[array_upper(NEW.errors, 1)] ->> 'error';
+    IF cardinality(NEW.errors) > coalesce(cardinality(OLD.errors), 0) THEN -- and not an older one again
+        v_error := NEW.errors[array_upper(NEW.errors, 1)] ->> 'error';
+    END IF;
     BEGIN
         UPDATE hippocampus.consolidation_jobs j
         SET status = v_status,
@@ -37,13 +40,23 @@ BEGIN
             started_at = CASE v_status WHEN 'running' THEN now() ELSE j.started_at END,
             completed_at = CASE WHEN v_status IN ('completed', 'failed', 'cancelled') THEN now() END
         WHERE j.river_job_id = NEW.id;
-    EXCEPTION WHEN unique_violation THEN
-        -- It would wait again while another consolidation of the thread already waits: that one does its
-        -- work. River may run this one, which will find nothing left to do.
-        UPDATE hippocampus.consolidation_jobs j
-        SET status = 'cancelled', completed_at = now(), attempts = NEW.attempt,
-            error = coalesce(v_error, 'another consolidation of the thread is pending')
-        WHERE j.river_job_id = NEW.id;
+        IF NOT FOUND AND v_status = 'running' THEN
+            -- inserted with River's client while another one waited: it works, so it is recorded
+            INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, river_job_id, status,
+                attempts, started_at)
+            SELECT t.id, t.user_id, t.app_name, NEW.args ->> 'job_type', NEW.id, v_status, NEW.attempt, now()
+            FROM hippocampus.threads t WHERE t.id = (NEW.args ->> 'thread_id')::uuid;
+        END IF;
+    EXCEPTION
+        WHEN unique_violation THEN
+            -- It would wait again while another consolidation of the thread already waits: that one does its
+            -- work, and this one ends. The second UPDATE comes back here, and moves the record.
+            UPDATE hippocampus.consolidation_jobs j
+            SET error = coalesce(v_error, 'another consolidation of the thread is pending')
+            WHERE j.river_job_id = NEW.id;
+            UPDATE hippocampus.river_job r SET state = 'cancelled', finalized_at = now() WHERE r.id = NEW.id;
+        WHEN foreign_key_violation THEN
+            NULL; -- the thread is being forgotten: the job will find nothing
     END;
     RETURN NULL;
 END

@@ -1,5 +1,8 @@
--- Keeps a waiting consolidation from starting before the caller's transaction ends, and wakes the worker
--- then. False where it has started, or is just being fetched.
+-- Whether a pending consolidation will see what this transaction writes. One that could start at any moment
+-- is held until the transaction ends, and the worker woken then: River's fetch passes over a row that is
+-- locked. One that waits for its time (a retry, a snooze) is not: River's scheduler would wait for the lock,
+-- and all other retries with it; such a job looks for new events once more before it ends. False where it
+-- has started, or is just being fetched.
 -- SECURITY DEFINER because a tenant has no rights on River's tables. All it can do is hold a job whose
 -- record the caller found, by the record's random id.
 CREATE OR REPLACE FUNCTION hippocampus._hold_river_job(
@@ -11,16 +14,19 @@ AS $fn$
 BEGIN
     PERFORM FROM hippocampus.river_job r
     JOIN hippocampus.consolidation_jobs j ON j.river_job_id = r.id
-    WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('available', 'scheduled', 'retryable', 'pending')
+    WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('available', 'pending')
     FOR UPDATE OF r SKIP LOCKED;
     IF FOUND THEN
         PERFORM pg_notify('hippocampus.river_insert', '{"queue":"consolidation"}');
         RETURN true;
     END IF;
-    RETURN false;
+    RETURN EXISTS (
+        SELECT FROM hippocampus.river_job r
+        JOIN hippocampus.consolidation_jobs j ON j.river_job_id = r.id
+        WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('scheduled', 'retryable'));
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._hold_river_job IS
-    'Holds the River job of a pending consolidation until the transaction ends; false where it has started.';
+    'Whether a pending consolidation will see what this transaction writes: holds its River job until the transaction ends, unless that waits for its time; false where it has started.';
 REVOKE ALL ON FUNCTION hippocampus._hold_river_job FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._hold_river_job TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

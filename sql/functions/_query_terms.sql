@@ -1,5 +1,6 @@
 -- The terms that a query looks up: those of its text, and for a single character of an unspaced script the
--- pairs that begin with it, since postings hold pairs.
+-- pairs that begin with it, since postings hold pairs. Of a text with more than 256 terms, those that stand
+-- in it most often; among equals by hash, so that no alphabet comes before another.
 CREATE OR REPLACE FUNCTION hippocampus._query_terms(
     p_user_id text,
     p_app_name text,
@@ -11,24 +12,26 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_terms text[];
-    v_single text;
 BEGIN
-    v_terms := ARRAY(
-        SELECT DISTINCT t.term FROM hippocampus._text_terms(left(p_query, 20000),
-            (hippocampus._setting(p_app_name, 'text_search_config') #>> '{}')::regconfig) t
-        ORDER BY t.term LIMIT 256);
-    IF cardinality(v_terms) = 1 AND char_length(v_terms[1]) = 1 AND octet_length(v_terms[1]) > 2 THEN
-        v_single := v_terms[1];
-        v_terms := v_terms || ARRAY(
-            SELECT DISTINCT p.term FROM hippocampus.postings p
-            WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = p_source
-              AND p.term > v_single COLLATE "C" AND p.term < (v_single || U&'\+10FFFF') COLLATE "C"
-            LIMIT 256);
-    END IF;
-    RETURN v_terms;
+    SELECT coalesce(array_agg(t.term ORDER BY t.term COLLATE "C"), '{}') INTO v_terms FROM (
+        SELECT x.term FROM hippocampus._text_terms(left(p_query, 20000),
+            (hippocampus._setting(p_app_name, 'text_search_config') #>> '{}')::regconfig) x
+        ORDER BY x.tf DESC, hashtextextended(x.term, 0), x.term LIMIT 256) t;
+    -- the end of a longer run stands alone too, but its pair has been asked for already
+    RETURN v_terms || ARRAY(
+        SELECT DISTINCT p.term FROM unnest(v_terms) AS s (term)
+        CROSS JOIN LATERAL (
+            SELECT i.term FROM hippocampus.postings i
+            WHERE i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = p_source
+              AND i.term > s.term COLLATE "C" AND i.term < (s.term || U&'\+10FFFF') COLLATE "C"
+              AND char_length(i.term) = 2) p
+        WHERE char_length(s.term) = 1 AND octet_length(s.term) > 2
+          AND NOT EXISTS (SELECT FROM unnest(v_terms) AS o (term) WHERE char_length(o.term) = 2 AND right(o.term, 1) = s.term)
+        ORDER BY p.term);
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._query_terms IS 'The terms that a query looks up in postings; at most 256.';
+COMMENT ON FUNCTION hippocampus._query_terms IS
+    'The terms that a query looks up in postings: at most 256 of its own, and the pairs that its single characters begin.';
 REVOKE ALL ON FUNCTION hippocampus._query_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._query_terms
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

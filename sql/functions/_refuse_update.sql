@@ -5,7 +5,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    RAISE EXCEPTION 'the %s of %.% do not change', array_to_string(TG_ARGV, ', '), TG_TABLE_SCHEMA, TG_TABLE_NAME
+    RAISE EXCEPTION 'the % of %.% cannot change', array_to_string(TG_ARGV, ', '), TG_TABLE_SCHEMA, TG_TABLE_NAME
         USING ERRCODE = 'HC009', HINT = 'Write a new row (remember, upsert_fact, append_event); delete or supersede the old one.';
 END
 $fn$;

@@ -3,7 +3,11 @@
 -- Scripts that are written without spaces (Chinese, Japanese, Korean, Thai …) give pairs of neighbouring
 -- characters, the last character of a run standing alone, so that each character begins one term and a
 -- single character is found by its prefix. Everything else goes through Postgres's own parser and the
--- dictionary of p_config. A text that mixes both gives both. Only the first 200,000 characters count.
+-- dictionary of p_config. A text that mixes both gives both. Only the first 200,000 characters count, and of
+-- words beyond ASCII the first 100,000: a tsvector holds 1 MiB, and a hyphenated word stands in it twice.
+--
+-- The parser leans on the database's LC_CTYPE: where that is C, it takes every character beyond ASCII for a
+-- letter, “ and … included, and folds no case. So punctuation and case are dealt with before it.
 CREATE OR REPLACE FUNCTION hippocampus._text_terms(
     p_text text,
     p_config regconfig DEFAULT 'pg_catalog.english'
@@ -13,9 +17,16 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     -- Thai to Tibetan, Myanmar, Khmer; Hangul; Japanese and Chinese with their extensions; emoji
-    c_unspaced CONSTANT text := '[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2600-\u27bf\u3005-\u3007'
-        '\u3041-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff'
-        '\U0001f300-\U0001faff\U00020000-\U0003ffff]+';
+    c_unspaced CONSTANT text := '[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2300-\u23ff\u2600-\u27bf'
+        '\u2b00-\u2bff\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf'
+        '\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff]+';
+    -- spaces and punctuation beyond ASCII, of Latin, Greek, Hebrew, Arabic, Armenian, Indic and CJK texts
+    c_blank CONSTANT text := '[\u0080-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u037e\u0387'
+        '\u055a-\u055f\u0589\u058a\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965'
+        '\u0970\u1361-\u1368\u1680\u2000-\u22ff\u2400-\u25ff\u27c0-\u2aff\u2e00-\u2e7f\u3000-\u3004\u3008-\u3040'
+        '\u3097-\u309c\u30fb\ufe10-\ufe6f\uff00-\uff65]';
+    -- joiners, marks of direction and of variants, soft hyphens: «می‌خواهم» is one word, «❤️» one heart
+    c_unseen CONSTANT text := '[\u00ad\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]';
     v_text text := left(p_text, 200000);
 BEGIN
     IF octet_length(v_text) = char_length(v_text) THEN -- ASCII: nothing to fold, nothing unspaced
@@ -23,10 +34,14 @@ BEGIN
         SELECT l.lexeme, cardinality(l.positions) FROM unnest(to_tsvector(p_config, v_text)) AS l;
         RETURN;
     END IF;
-    v_text := normalize(v_text, NFKC);
+    IF v_text ~ '[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]' THEN
+        -- é is found by e: not everybody types accents. On Latin letters only: the marks of other scripts are letters.
+        v_text := regexp_replace(normalize(v_text, NFKD), '([A-Za-z])[\u0300-\u036f]+', '\1', 'g');
+    END IF;
+    v_text := lower(normalize(regexp_replace(v_text, c_unseen, '', 'g'), NFKC));
     RETURN QUERY
     SELECT l.lexeme, cardinality(l.positions)
-    FROM unnest(to_tsvector(p_config, regexp_replace(v_text, c_unspaced, ' ', 'g'))) AS l
+    FROM unnest(to_tsvector(p_config, left(regexp_replace(v_text, c_unspaced || '|' || c_blank, ' ', 'g'), 100000))) AS l
     UNION ALL
     SELECT g.pair, count(*)::integer
     FROM (

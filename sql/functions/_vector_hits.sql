@@ -1,7 +1,7 @@
 -- The nearest rows of a tenant by cosine similarity. Exact for a tenant without an index of its own, which
 -- is faster than a shared index for all but large tenants, and misses nothing. A large tenant has a partial
 -- HNSW index whose predicate names it: the statement repeats the predicate as literals, or the planner
--- could not prove it.
+-- could not prove it. What it sets for pgvector it sets back, and no parallel query may set anything.
 CREATE OR REPLACE FUNCTION hippocampus._vector_hits(
     p_user_id text,
     p_app_name text,
@@ -10,12 +10,14 @@ CREATE OR REPLACE FUNCTION hippocampus._vector_hits(
     p_limit integer,
     p_exact boolean DEFAULT false
 ) RETURNS TABLE (row_id uuid, similarity double precision)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 50
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
+    v_scan text := current_setting('hnsw.iterative_scan', true);
+    v_search text := current_setting('hnsw.ef_search', true);
 BEGIN
     IF p_query_embedding IS NULL THEN
         RETURN;
@@ -34,13 +36,14 @@ BEGIN
              ORDER BY e.embedding::public.halfvec(%1$s) OPERATOR(public.<#>) $1 LIMIT $2',
             v_serving.dimension, p_user_id, p_app_name, p_source, v_serving.generation)
         USING v_query, p_limit;
+        PERFORM set_config('hnsw.iterative_scan', v_scan, true), set_config('hnsw.ef_search', v_search, true);
     ELSE
         RETURN QUERY
         SELECT e.row_id, -(e.embedding OPERATOR(public.<#>) v_query)
         FROM hippocampus.embeddings e
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name
           AND e.generation = v_serving.generation AND e.source = p_source
-        ORDER BY e.embedding OPERATOR(public.<#>) v_query
+        ORDER BY e.embedding OPERATOR(public.<#>) v_query, e.row_id
         LIMIT p_limit;
     END IF;
 END

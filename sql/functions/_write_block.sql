@@ -1,4 +1,5 @@
--- What the three writers of a block share: limit, version, and the row.
+-- What the three writers of a block share: limit, version, and the row. They hold the block: its row, or
+-- the lock of its name where it may not be there yet.
 CREATE OR REPLACE FUNCTION hippocampus._write_block(
     p_user_id text,
     p_app_name text,
@@ -13,9 +14,11 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_block hippocampus.memory_blocks;
-    v_tokens integer := coalesce(p_token_count, hippocampus.estimate_tokens(p_value));
+    v_tokens integer;
     v_limit integer;
 BEGIN
+    PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
+    v_tokens := coalesce(p_token_count, hippocampus.estimate_tokens(p_value));
     SELECT b.* INTO v_block FROM hippocampus.memory_blocks b
     WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.key = p_key FOR UPDATE;
     IF p_expected_version IS NOT NULL AND coalesce(v_block.version, 0) <> p_expected_version THEN
@@ -28,6 +31,9 @@ BEGIN
     IF p_token_count IS NOT NULL AND v_tokens > v_limit OR octet_length(p_value) > v_limit * 16 THEN
         RAISE EXCEPTION 'block % would hold % tokens, its limit is %', quote_literal(p_key), v_tokens, v_limit
             USING ERRCODE = 'HC006', HINT = 'Shorten it, or raise p_token_limit.';
+    ELSIF octet_length(p_value) > 1048576 THEN
+        RAISE EXCEPTION 'block % would be % bytes long', quote_literal(p_key), octet_length(p_value)
+            USING ERRCODE = 'HC006', HINT = 'Give at most 1048576 bytes; store larger content elsewhere and refer to it.';
     END IF;
     INSERT INTO hippocampus.memory_blocks AS b (token_limit, token_count, token_count_exact, user_id, app_name, key, value)
     VALUES (v_limit, v_tokens, p_token_count IS NOT NULL, p_user_id, p_app_name, p_key, p_value)

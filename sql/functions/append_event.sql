@@ -1,4 +1,4 @@
--- Appends one event: append_events with the event's fields as arguments.
+-- Appends one event: append_events without the JSON.
 CREATE OR REPLACE FUNCTION hippocampus.append_event(
     p_thread_id uuid,
     p_author text,
@@ -23,13 +23,9 @@ DECLARE
     v_event hippocampus.events;
 BEGIN
     PERFORM hippocampus._check_range('p_importance', coalesce(p_importance, 0), 0, 1);
-    SELECT e.* INTO v_event FROM hippocampus.append_events(
-        p_thread_id,
-        jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
-            'author', p_author, 'event_type', p_event_type, 'text', p_text, 'category', p_category,
-            'importance', p_importance, 'event_id', p_event_id, 'invocation_id', p_invocation_id, 'branch', p_branch,
-            'token_count', p_token_count, 'created_at', p_created_at))
-            || jsonb_build_object('content', p_content, 'tags', p_tags, 'metadata', p_metadata)),
+    SELECT e.* INTO v_event FROM hippocampus._append(p_thread_id, ARRAY[
+        ROW (p_created_at, NULL, p_importance::real, p_token_count, NULL, NULL, NULL, NULL, NULL, p_author, p_event_type,
+            p_category, p_event_id, p_invocation_id, p_branch, p_text, p_tags, p_content, p_metadata)::hippocampus.events],
         p_expected_version) e;
     IF NOT FOUND THEN -- the thread has this event_id already
         SELECT e.* INTO v_event FROM hippocampus.events e

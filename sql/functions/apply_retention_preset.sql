@@ -10,6 +10,9 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._check_size('p_app_name', p_app_name, 1, 255);
     PERFORM hippocampus._check_one_of('p_preset', p_preset, ARRAY['busy', 'quiet', 'sensitive', 'archive']);
+    PERFORM hippocampus._check_one_of('p_memory_type', p_memory_type, ARRAY['*', 'episodic', 'semantic', 'summary']);
+    PERFORM hippocampus._check_one_of('p_category', p_category,
+        ARRAY['*', 'chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
     INSERT INTO hippocampus.retention_policies AS r (app_name, memory_type, category, preset, decay_rate, threshold)
     SELECT p_app_name, p_memory_type, p_category, v.preset, v.decay_rate, v.threshold
     FROM (VALUES ('busy', 0.15, 0.15), ('quiet', 0.05, 0.05), ('sensitive', 0.3, 0.2), ('archive', 0.02, 0.02))

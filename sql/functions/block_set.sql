@@ -14,6 +14,8 @@ BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
     PERFORM hippocampus._check_size('p_value', p_value, 0, 1048576);
+    -- of two that write a block that is not there yet, the second must find the first one's
+    PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.block %L %L %L', p_user_id, p_app_name, p_key), 0));
     RETURN hippocampus._write_block(p_user_id, p_app_name, p_key, p_value, p_expected_version, p_token_limit, p_token_count);
 END
 $fn$;

@@ -8,8 +8,9 @@ CREATE OR REPLACE FUNCTION hippocampus.calculate_retention_score(
 ) RETURNS double precision
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
-    -- An access in the future (a clock that ran ahead) counts as now; beyond e^-700 the score is zero.
-    SELECT least(1.0, exp(-least(700.0, p_decay_rate
+    -- An access in the future (a clock that ran ahead) counts as now; beyond e^-700 the score is zero. A rate
+    -- of null is the default: least would take it for infinite, and a clean-up would delete all.
+    SELECT least(1.0, exp(-least(700.0, greatest(0.0, coalesce(p_decay_rate, 0.1))
             * greatest(0.0, extract(epoch FROM p_now - p_last_accessed_at)::double precision) / 86400.0))
         * (1.0 + ln(1.0 + greatest(0, p_access_count))) / 5.0);
 END;

@@ -15,10 +15,10 @@ DECLARE
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_session_id', v_session_id, 1, 255);
-    IF p_state IS NULL OR jsonb_typeof(p_state) <> 'object' THEN
-        RAISE EXCEPTION 'p_state is %', coalesce(jsonb_typeof(p_state), 'null')
-            USING ERRCODE = 'HC009', HINT = 'Give a JSON object.';
+    IF p_state IS NULL THEN
+        RAISE EXCEPTION 'p_state is null' USING ERRCODE = 'HC009', HINT = 'Give a JSON object.';
     END IF;
+    PERFORM hippocampus._check_object('p_state', p_state, 1048576);
     INSERT INTO hippocampus.threads (user_id, app_name, session_id, state)
     VALUES (p_user_id, p_app_name, v_session_id, p_state)
     ON CONFLICT (user_id, app_name, session_id) DO NOTHING

@@ -1,7 +1,8 @@
 -- Asks for a thread's consolidation, in the caller's transaction: rolled back with it, started within
 -- milliseconds of its commit. Asked again while one waits, it returns the one that waits, since that one
--- will see what this transaction appends: its River job is held until the commit, so that no worker can
--- start it before (River's fetch passes over a row that is locked).
+-- will see what this transaction appends: see _hold_river_job. Locks the thread, as an append does, so that
+-- sessions that append and enqueue in any order wait for each other in one order, and so that a worker,
+-- which locks it before it ends, sees what is appended here.
 CREATE OR REPLACE FUNCTION hippocampus.enqueue_consolidation(
     p_thread_id uuid,
     p_job_type text DEFAULT 'full_consolidation'
@@ -15,7 +16,7 @@ DECLARE
 BEGIN
     PERFORM hippocampus._check_one_of('p_job_type', p_job_type,
         ARRAY['fast_replay', 'deep_reflection', 'full_consolidation'], 'HC003');
-    SELECT t.* INTO v_thread FROM hippocampus.threads t WHERE t.id = p_thread_id;
+    SELECT t.* INTO v_thread FROM hippocampus.threads t WHERE t.id = p_thread_id FOR NO KEY UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'thread % is unknown', coalesce(p_thread_id::text, 'null')
             USING ERRCODE = 'HC002', HINT = 'Create it with create_thread; a bound role sees threads of its own scope only.';

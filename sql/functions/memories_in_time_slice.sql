@@ -21,7 +21,7 @@ BEGIN
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name
       AND m.occurred_from >= coalesce(p_start, '-infinity') AND m.occurred_from <= coalesce(p_end, 'infinity')
       AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
-    ORDER BY m.occurred_from DESC
+    ORDER BY m.occurred_from DESC, m.id
     LIMIT p_limit;
 END
 $fn$;

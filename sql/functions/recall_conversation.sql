@@ -18,7 +18,7 @@ BEGIN
         SELECT e.thread_id, e.sequence_num, t.bm25
         FROM (SELECT h.row_id, h.bm25
               FROM hippocampus._text_hits(p_user_id, p_app_name, 'event', coalesce(p_query, '')) h
-              ORDER BY h.bm25 DESC LIMIT CASE WHEN p_thread_id IS NULL THEN 10 * p_limit END) t
+              ORDER BY h.bm25 DESC, h.row_id LIMIT CASE WHEN p_thread_id IS NULL THEN 10 * p_limit END) t
         JOIN hippocampus.events e ON e.id = t.row_id AND e.user_id = p_user_id AND e.app_name = p_app_name
         WHERE p_thread_id IS NULL OR e.thread_id = p_thread_id
     ), spread AS (

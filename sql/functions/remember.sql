@@ -1,5 +1,7 @@
 -- Stores a memory. The same words again, of the same kind in the same scope, strengthen the memory that is
--- there: its encounter count grows, its intensity moves towards the new one, it counts as accessed now.
+-- there: its encounter count grows, its intensity moves towards the new one, it counts as accessed now, and a
+-- vector that comes along is its own. Told by another conversation too, it no longer belongs to the first
+-- alone, and is not forgotten with it: its thread_id becomes null.
 CREATE OR REPLACE FUNCTION hippocampus.remember(
     p_user_id text,
     p_app_name text,
@@ -29,6 +31,8 @@ AS $fn$
 DECLARE
     v_id uuid := gen_random_uuid();
     v_found uuid;
+    v_tags text[];
+    v_metadata jsonb;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
@@ -38,9 +42,15 @@ BEGIN
     PERFORM hippocampus._check_range('p_importance', coalesce(p_importance, 0), 0, 1);
     PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
     PERFORM hippocampus._check_range('p_initial_score', p_initial_score, 0, 1);
+    PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
+    PERFORM hippocampus._check_size('p_source', p_source, 1, 255);
+    PERFORM hippocampus._check_size('p_author', coalesce(p_author, 'nobody'), 1, 255);
+    PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id, p_from_seq, p_to_seq, p_occurred_from, p_occurred_until);
+    v_tags := hippocampus._check_tags('p_tags', p_tags);
+    v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
     IF p_embedding IS NOT NULL THEN
         -- before the row, so that the row is not queued for a vector that it has
-        PERFORM hippocampus.put_embedding(p_user_id, p_app_name, 'memory', v_id, p_embedding, p_embedding_model);
+        PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'memory', v_id, p_embedding, p_embedding_model);
     END IF;
     INSERT INTO hippocampus.memories AS m (created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq,
         retention_score, initial_score, importance, running_intensity, token_count, token_count_exact, id, thread_id,
@@ -50,7 +60,7 @@ BEGIN
         coalesce(p_importance, hippocampus.score_importance(p_category)), p_intensity,
         coalesce(p_token_count, hippocampus.estimate_tokens(p_content)), p_token_count IS NOT NULL, v_id, p_thread_id,
         p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, p_content,
-        hippocampus._content_hash(p_content), p_tags, p_metadata)
+        hippocampus._content_hash(p_content), v_tags, v_metadata)
     ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
             (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
     DO UPDATE SET
@@ -58,11 +68,15 @@ BEGIN
         encounter_count = m.encounter_count + 1,
         importance = greatest(m.importance, excluded.importance),
         last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
-        tags = ARRAY(SELECT DISTINCT t FROM unnest(m.tags || excluded.tags) t ORDER BY t),
-        metadata = m.metadata || excluded.metadata
+        thread_id = CASE WHEN m.thread_id = excluded.thread_id THEN m.thread_id END,
+        tags = hippocampus._check_tags('p_tags, with those of the memory that is there,',
+            ARRAY(SELECT DISTINCT t FROM unnest(m.tags || excluded.tags) t ORDER BY t)),
+        metadata = hippocampus._check_object('p_metadata, with that of the memory that is there,',
+            m.metadata || excluded.metadata, 262144)
     RETURNING m.id INTO v_found;
     IF v_found <> v_id AND p_embedding IS NOT NULL THEN
         DELETE FROM hippocampus.embeddings e WHERE e.row_id = v_id AND e.user_id = p_user_id AND e.app_name = p_app_name;
+        PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'memory', v_found, p_embedding, p_embedding_model);
     END IF;
     RETURN v_found;
 END

@@ -1,7 +1,8 @@
 -- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
 -- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
--- Reads only; count a use with record_access.
+-- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
+-- leaves out. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_user_id text,
     p_app_name text,
@@ -18,12 +19,14 @@ CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_profile text DEFAULT 'default',
     p_now timestamptz DEFAULT now()
 ) RETURNS SETOF hippocampus.memory_hits
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 10
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
-    v_pool integer := greatest(100, least(4 * p_limit, p_limit + 100));
+    v_filtered boolean := p_profile = 'strength'
+        OR num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
+    v_pool integer; -- candidates of an arm, where no filter can thin them out
+    v_superseded bigint;
     v_weights jsonb;
     v_text double precision;
     v_vector double precision;
@@ -37,37 +40,44 @@ BEGIN
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
     PERFORM hippocampus._check_range('p_min_relevance', p_min_relevance, 0, 1);
     PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
+    v_pool := greatest(100, least(4 * p_limit, p_limit + 100));
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := CASE p_profile
         WHEN 'strength' THEN '{"text": 0, "vector": 0.6, "strength": 0.3, "recency": 0.1}'
         WHEN 'retention' THEN '{"text": 0, "vector": 1, "strength": 0, "recency": 0}'
         ELSE hippocampus._setting(p_app_name, 'ranking') END;
-    v_text := v_weights -> 'text';
-    v_vector := v_weights -> 'vector';
-    v_strength := v_weights -> 'strength';
-    v_recency := v_weights -> 'recency';
+    v_text := coalesce(v_weights -> 'text', '0');
+    v_vector := coalesce(v_weights -> 'vector', '0');
+    v_strength := coalesce(v_weights -> 'strength', '0');
+    v_recency := coalesce(v_weights -> 'recency', '0');
     -- no word to look up and no vector: the caller browses, strongest and newest first
     v_browse := p_query_embedding IS NULL
         AND cardinality(hippocampus._query_terms(p_user_id, p_app_name, 'memory', coalesce(p_query, ''))) = 0;
+    IF p_query_embedding IS NOT NULL THEN
+        SELECT count(*) INTO v_superseded FROM hippocampus.memories m
+        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NOT NULL;
+    END IF;
     RETURN QUERY
     WITH words AS MATERIALIZED (
         SELECT t.row_id, t.bm25 / max(t.bm25) OVER () AS score
         FROM hippocampus._text_hits(p_user_id, p_app_name, 'memory', coalesce(p_query, '')) t
+        WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = t.row_id AND m.user_id = p_user_id
+                          AND m.app_name = p_app_name AND m.superseded_by IS NOT NULL)
     ), meaning AS MATERIALIZED (
         SELECT v.row_id FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
-            CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
+            CASE WHEN v_filtered THEN 1000000 ELSE v_pool + v_superseded::integer END, v_filtered) v
     ), browsed AS (
         SELECT m.id FROM hippocampus.memories m
-        WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name
-        ORDER BY m.occurred_from DESC LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
+        WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
+        ORDER BY m.occurred_from DESC, m.id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
     ), candidates AS (
-        (SELECT w.row_id FROM words w ORDER BY w.score DESC LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END)
+        (SELECT w.row_id FROM words w ORDER BY w.score DESC, w.row_id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END)
         UNION SELECT n.row_id FROM meaning n
         UNION SELECT b.id FROM browsed b
     ), parts AS (
         SELECT m.*, coalesce(w.score, 0) AS text_score,
-            greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), w.score, 0)) AS vector_score,
+            least(1, greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
             hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
                 m.created_at, p_now) AS retention,
             CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
@@ -83,7 +93,9 @@ BEGIN
           AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
           AND (p_categories IS NULL OR m.category = ANY (p_categories))
           AND (p_tags IS NULL OR m.tags @> p_tags)
-          AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
+          AND (p_thread_id IS NULL OR m.thread_id = p_thread_id OR EXISTS (
+              SELECT FROM hippocampus.memory_sources s
+              WHERE s.memory_id = m.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name))
           AND (p_since IS NULL OR m.occurred_until >= p_since)
           AND (p_until IS NULL OR m.occurred_from <= p_until)
     ), ranked AS (
@@ -99,12 +111,13 @@ BEGIN
         r.access_count, r.token_count, r.token_count_exact, r.tags, r.metadata, r.content_hash
     FROM ranked r
     WHERE coalesce(r.relevance, 0) >= p_min_relevance
+      AND (r.strength IS NULL OR r.strength >= 0.05) -- too weak to be remembered, in the profile that says so
     ORDER BY score DESC, r.occurred_until DESC, r.id
     LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,6 +1,7 @@
 -- One batch of the walk through memories in the order of memories_created_at_idx: refreshes scores that have
 -- moved by 0.01 or more, deletes what is below its threshold and old enough. Rows that somebody holds are
--- left for the next walk, so that a sweep never waits for a reader or a writer.
+-- left for the next walk, so that a sweep never waits for a reader or a writer; and so are rows that were
+-- used since their score was computed, so that it never deletes what has just become worth keeping.
 CREATE OR REPLACE FUNCTION hippocampus.sweep_retention(
     p_after_user_id text DEFAULT '',
     p_after_app_name text DEFAULT '',
@@ -20,56 +21,60 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_batch hippocampus.retention_batches;
-    v_low uuid[];
-    v_moved uuid[];
-    v_scores double precision[];
+    -- of one user, the walk begins and ends at that user: no id is as long as the greatest one
+    v_skip boolean := p_user_id COLLATE "C" > coalesce(p_after_user_id, '');
+    v_user_id text := CASE WHEN v_skip THEN p_user_id ELSE coalesce(p_after_user_id, '') END;
+    v_app_name text := CASE WHEN v_skip THEN '' ELSE coalesce(p_after_app_name, '') END;
+    v_created_at timestamptz := CASE WHEN v_skip THEN '-infinity' ELSE coalesce(p_after_created_at, '-infinity') END;
+    v_id uuid := CASE WHEN v_skip THEN '00000000-0000-0000-0000-000000000000'
+        ELSE coalesce(p_after_id, '00000000-0000-0000-0000-000000000000') END;
+    v_last_user_id text := coalesce(p_user_id, repeat(chr(1114111), 64));
 BEGIN
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
-    WITH batch AS (
-        SELECT m.* FROM hippocampus.memories m
-        WHERE (m.user_id, m.app_name, m.created_at, m.id) > (p_after_user_id, p_after_app_name, p_after_created_at, p_after_id)
-          AND (p_user_id IS NULL OR m.user_id = p_user_id)
+    PERFORM hippocampus._check_range('p_threshold', coalesce(p_threshold, 0), 0, 1);
+    PERFORM hippocampus._check_range('p_min_age_days', coalesce(p_min_age_days, 0), 0, 36500);
+    WITH batch AS MATERIALIZED (
+        SELECT m.user_id, m.app_name, m.created_at, m.id, m.retention_score, m.access_count, m.encounter_count, m.memory_type,
+            m.category, m.initial_score, m.running_intensity, m.last_accessed_at
+        FROM hippocampus.memories m
+        WHERE (m.user_id, m.app_name, m.created_at, m.id) > (v_user_id, v_app_name, v_created_at, v_id)
+          AND m.user_id <= v_last_user_id
           AND (p_app_name IS NULL OR m.app_name = p_app_name)
         ORDER BY m.user_id, m.app_name, m.created_at, m.id
         LIMIT p_limit
-    ), scored AS (
-        SELECT b.user_id, b.app_name, b.created_at, b.id, b.retention_score, s.score,
-            p_delete AND s.score < coalesce(p_threshold, p.threshold)
-                AND b.created_at < p_now - make_interval(days => coalesce(p_min_age_days, p.min_age_days)) AS low
+    ), scored AS MATERIALIZED (
+        SELECT b.*, s.score, coalesce(p_delete, true) AND s.score < coalesce(p_threshold, p.threshold)
+            AND b.created_at < p_now - make_interval(days => coalesce(p_min_age_days, p.min_age_days)) AS low
         FROM batch b
         CROSS JOIN LATERAL hippocampus._retention_policy(b.app_name, b.memory_type, b.category) p
         CROSS JOIN LATERAL (SELECT hippocampus._retention(p, b.initial_score, b.running_intensity, b.access_count,
             b.last_accessed_at, b.created_at, p_now) AS score) s
+    ), low AS MATERIALIZED (
+        SELECT m.id, m.user_id, m.app_name FROM scored s
+        JOIN hippocampus.memories m ON m.id = s.id AND m.user_id = s.user_id AND m.app_name = s.app_name
+            AND m.access_count = s.access_count AND m.encounter_count = s.encounter_count
+        WHERE s.low ORDER BY m.id FOR UPDATE OF m SKIP LOCKED
+    ), deleted AS (
+        DELETE FROM hippocampus.memories m USING low l
+        WHERE m.id = l.id AND m.user_id = l.user_id AND m.app_name = l.app_name
+        RETURNING m.id
+    ), moved AS MATERIALIZED (
+        SELECT m.id, m.user_id, m.app_name, s.score FROM scored s
+        JOIN hippocampus.memories m ON m.id = s.id AND m.user_id = s.user_id AND m.app_name = s.app_name
+            AND m.access_count = s.access_count AND m.encounter_count = s.encounter_count
+        WHERE coalesce(p_refresh, true) AND NOT s.low AND abs(s.score - s.retention_score) >= 0.01
+        ORDER BY m.id FOR NO KEY UPDATE OF m SKIP LOCKED
+    ), refreshed AS (
+        UPDATE hippocampus.memories m SET retention_score = v.score FROM moved v
+        WHERE m.id = v.id AND m.user_id = v.user_id AND m.app_name = v.app_name
+        RETURNING m.id
+    ), last AS (
+        SELECT b.user_id, b.app_name, b.created_at, b.id FROM batch b
+        ORDER BY b.user_id DESC, b.app_name DESC, b.created_at DESC, b.id DESC LIMIT 1
     )
-    SELECT count(*), (array_agg(s.user_id ORDER BY s.user_id DESC, s.app_name DESC, s.created_at DESC, s.id DESC))[1],
-        (array_agg(s.app_name ORDER BY s.user_id DESC, s.app_name DESC, s.created_at DESC, s.id DESC))[1],
-        (array_agg(s.created_at ORDER BY s.user_id DESC, s.app_name DESC, s.created_at DESC, s.id DESC))[1],
-        (array_agg(s.id ORDER BY s.user_id DESC, s.app_name DESC, s.created_at DESC, s.id DESC))[1],
-        array_agg(s.id) FILTER (WHERE s.low),
-        array_agg(s.id ORDER BY s.id) FILTER (WHERE p_refresh AND NOT s.low AND abs(s.score - s.retention_score) >= 0.01),
-        array_agg(s.score ORDER BY s.id) FILTER (WHERE p_refresh AND NOT s.low AND abs(s.score - s.retention_score) >= 0.01)
-    INTO v_batch.scanned, v_batch.after_user_id, v_batch.after_app_name, v_batch.after_created_at, v_batch.after_id,
-        v_low, v_moved, v_scores
-    FROM scored s;
-    v_batch.deleted := 0;
-    v_batch.refreshed := 0;
-    IF v_low IS NOT NULL THEN
-        WITH held AS (
-            SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
-            WHERE m.id = ANY (v_low) ORDER BY m.id FOR UPDATE SKIP LOCKED)
-        DELETE FROM hippocampus.memories m USING held h
-        WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;
-        GET DIAGNOSTICS v_batch.deleted = ROW_COUNT;
-    END IF;
-    IF v_moved IS NOT NULL THEN
-        WITH held AS (
-            SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
-            WHERE m.id = ANY (v_moved) ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED)
-        UPDATE hippocampus.memories m SET retention_score = v.score
-        FROM held h JOIN unnest(v_moved, v_scores) AS v (id, score) ON v.id = h.id
-        WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;
-        GET DIAGNOSTICS v_batch.refreshed = ROW_COUNT;
-    END IF;
+    SELECT (SELECT count(*) FROM batch), (SELECT count(*) FROM refreshed), (SELECT count(*) FROM deleted),
+        l.user_id, l.app_name, l.created_at, l.id
+    INTO v_batch FROM (SELECT) one LEFT JOIN last l ON true;
     IF v_batch.scanned < p_limit THEN
         v_batch.after_id := NULL;
     END IF;

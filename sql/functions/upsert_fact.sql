@@ -1,8 +1,10 @@
 -- States a fact. Equal to the current value, it strengthens it. Different and newer, it takes its place, and
--- the old value stays as history, closed at the time that the new one begins. Different but earlier, it is
--- placed in the history. Different and much less sure (by more than fact_supersede_margin), it is kept as
--- history that never held, so that a guess does not replace what is known. Facts of one key wait for each
--- other: many writers at once leave one current value.
+-- the old value stays as history, closed at the time that the new one begins. Told to have begun earlier than
+-- values that are known, it is placed between them, and cuts short the one that held at that time only.
+-- Much less sure (by more than fact_supersede_margin) than the value that held at that time, it is kept as
+-- history that never held, so that a guess does not replace what is known. No two values ever hold at once:
+-- facts of one key wait for each other, and of a time that nobody gave (p_valid_from null), the one that
+-- waited is the newer one, whenever its transaction began.
 CREATE OR REPLACE FUNCTION hippocampus.upsert_fact(
     p_user_id text,
     p_app_name text,
@@ -24,11 +26,13 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_id uuid := gen_random_uuid();
+    v_same uuid;
     v_from timestamptz := coalesce(p_valid_from, p_now);
-    v_until timestamptz;
-    v_successor uuid;
     v_current hippocampus.facts;
-    v_margin double precision;
+    v_held hippocampus.facts; -- what held when the new value begins
+    v_next hippocampus.facts; -- what is known to have followed
+    v_guess boolean;
+    v_metadata jsonb;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_fact_type', p_fact_type, ARRAY['preference', 'rule', 'profile', 'custom']);
@@ -36,53 +40,63 @@ BEGIN
     PERFORM hippocampus._check_size('p_value', p_value::text, 1, 262144);
     PERFORM hippocampus._check_range('p_confidence', p_confidence, 0, 1);
     PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
+    PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
+    PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);
+    v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
+    IF p_valid_from = 'infinity' THEN
+        RAISE EXCEPTION 'p_valid_from is infinity'
+            USING ERRCODE = 'HC009', HINT = 'Give a time; -infinity for what was always so.';
+    END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.fact %L %L %L %L', p_user_id, p_app_name, p_fact_type, p_key), 0));
     SELECT f.* INTO v_current FROM hippocampus.facts f
     WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
       AND f.valid_until IS NULL;
-    IF v_current.value = p_value THEN
+    IF p_valid_from IS NULL AND v_current.recorded_at >= p_now AND v_current.valid_from <= v_current.recorded_at THEN
+        v_from := greatest(p_now, v_current.valid_from); -- written after this transaction began, and before this call
+    END IF;
+    SELECT f.* INTO v_held FROM hippocampus.facts f
+    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
+      AND f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
+    v_same := CASE p_value WHEN v_current.value THEN v_current.id WHEN v_held.value THEN v_held.id END;
+    IF v_same IS NOT NULL THEN
         UPDATE hippocampus.facts f
         SET running_intensity = (f.running_intensity * f.encounter_count + p_intensity) / (f.encounter_count + 1),
             encounter_count = f.encounter_count + 1,
             confidence = greatest(f.confidence, p_confidence),
-            valid_from = least(f.valid_from, v_from),
+            thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
             last_accessed_at = greatest(f.last_accessed_at, p_now)
-        WHERE f.id = v_current.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
-        RETURN v_current.id;
+        WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
     END IF;
-    v_margin := (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision;
-    IF v_current.id IS NOT NULL AND p_confidence < v_current.confidence - v_margin THEN
-        v_until := v_from; -- a guess: recorded, and never true at any time
-        v_successor := v_current.id;
-    ELSIF v_current.id IS NOT NULL AND v_from < v_current.valid_from THEN
-        -- learned late: it held until the next value that is known began
-        SELECT f.valid_from, f.id INTO v_until, v_successor FROM hippocampus.facts f
-        WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-          AND f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
-        ORDER BY f.valid_from LIMIT 1;
+    v_guess := coalesce(p_confidence < v_held.confidence
+        - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
+    IF v_held.value = p_value OR v_same IS NOT NULL AND v_guess THEN
+        RETURN v_same;
     END IF;
-    IF v_until IS DISTINCT FROM v_from THEN
-        -- the value that held at this time ends where the new one begins
+    SELECT f.* INTO v_next FROM hippocampus.facts f
+    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
+      AND f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
+    ORDER BY f.valid_from LIMIT 1;
+    IF NOT v_guess THEN
         UPDATE hippocampus.facts f
-        SET valid_until = v_from, closed_at = p_now, superseded_by = v_id
-        WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-          AND f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
+        SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at), superseded_by = v_id
+        WHERE f.id = v_held.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
     END IF;
     IF p_embedding IS NOT NULL THEN
-        PERFORM hippocampus.put_embedding(p_user_id, p_app_name, 'fact', v_id, p_embedding, p_embedding_model);
+        PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_id, p_embedding, p_embedding_model);
     END IF;
     INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
         running_intensity, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type,
         key, value, metadata)
-    VALUES (p_now, v_from, v_until, CASE WHEN v_until IS NOT NULL THEN p_now END, p_now, p_confidence,
+    VALUES (p_now, v_from, CASE WHEN v_guess THEN v_from ELSE v_next.valid_from END,
+        CASE WHEN v_guess OR v_next.id IS NOT NULL THEN p_now END, p_now, p_confidence,
         p_intensity, coalesce(p_token_count, hippocampus.estimate_tokens(hippocampus._fact_text(p_key, p_value))),
-        p_token_count IS NOT NULL, v_id, p_thread_id, v_successor, p_user_id, p_app_name, p_fact_type,
-        p_key, p_value, p_metadata);
-    RETURN v_id;
+        p_token_count IS NOT NULL, v_id, p_thread_id, CASE WHEN v_guess THEN v_held.id ELSE v_next.id END,
+        p_user_id, p_app_name, p_fact_type, p_key, p_value, v_metadata);
+    RETURN coalesce(v_same, v_id);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.upsert_fact IS
-    'States a fact and returns its row. An equal current value is strengthened; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history; one less sure than the current by more than the setting fact_supersede_margin is kept as history only.';
+    'States a fact and returns its row. An equal current value is strengthened, and its row returned; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history; one less sure than the value of that time by more than the setting fact_supersede_margin is kept as history only.';
 REVOKE ALL ON FUNCTION hippocampus.upsert_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.upsert_fact TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

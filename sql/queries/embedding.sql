@@ -14,15 +14,34 @@ WITH claimed AS (
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
 )
 SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
-    coalesce(m.content, hippocampus._fact_text(f.key, f.value), '')::text AS text
+    left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), ''), @max_chars::integer)::text AS text
 FROM leased l
 LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
 LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name;
+
+-- name: EmbeddingCountQueued :one
+SELECT count(*) FILTER (WHERE q.error IS NULL) AS fresh, count(*) FILTER (WHERE q.error IS NOT NULL) AS failed
+FROM hippocampus.embedding_queue q;
 
 -- name: EmbeddingDefer :exec
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => @delay_seconds::float8), error = @error::text
 WHERE q.row_id = ANY (@row_ids::uuid[]);
+
+-- name: EmbeddingDrop :exec
+-- A row that is gone, or has no words: it will have no vector.
+DELETE FROM hippocampus.embedding_queue q WHERE q.row_id = ANY (@row_ids::uuid[]);
+
+-- name: EmbeddingHoldFacts :many
+-- Those that are still there; they can't be forgotten until the transaction ends.
+SELECT f.id FROM hippocampus.facts f WHERE f.id = ANY (@row_ids::uuid[]) ORDER BY f.id FOR KEY SHARE;
+
+-- name: EmbeddingHoldMemories :many
+-- As EmbeddingHoldFacts.
+SELECT m.id FROM hippocampus.memories m WHERE m.id = ANY (@row_ids::uuid[]) ORDER BY m.id FOR KEY SHARE;
+
+-- name: EmbeddingIsDue :one
+SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= now()) AS due;
 
 -- name: EmbeddingModelServing :one
 SELECT * FROM hippocampus.embedding_models g WHERE g.status = 'serving';

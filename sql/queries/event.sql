@@ -2,11 +2,30 @@
 SELECT * FROM hippocampus.append_events(
     p_thread_id => @thread_id, p_events => @events, p_expected_version => sqlc.narg(expected_version));
 
+-- name: EventGetByEventID :one
+SELECT * FROM hippocampus.events e WHERE e.thread_id = @thread_id AND e.event_id = @event_id::text;
+
 -- name: EventListAfter :many
 SELECT * FROM hippocampus.events e
 WHERE e.thread_id = @thread_id AND e.sequence_num > @after_seq
 ORDER BY e.sequence_num
 LIMIT @max_rows;
+
+-- name: EventListForModel :many
+-- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
+SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count
+FROM (
+    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count,
+        sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
+    FROM (
+        SELECT n.* FROM hippocampus.events n
+        WHERE n.thread_id = @thread_id AND n.sequence_num > @after_seq
+        ORDER BY n.sequence_num
+        LIMIT @max_rows
+    ) e
+) c
+WHERE c.total <= @max_tokens::bigint OR c.total = c.token_count
+ORDER BY c.sequence_num;
 
 -- name: EventListRecent :many
 SELECT * FROM hippocampus.recent_events(

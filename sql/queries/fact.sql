@@ -1,15 +1,29 @@
+-- name: FactGetCurrent :one
+SELECT * FROM hippocampus.facts f
+WHERE f.user_id = @user_id AND f.app_name = @app_name AND f.fact_type = @fact_type AND f.key = @key
+  AND f.valid_until IS NULL;
+
 -- name: FactListAsOf :many
 SELECT * FROM hippocampus.facts_as_of(
-    p_user_id => @user_id, p_app_name => @app_name, p_at => @at, p_known_at => sqlc.narg(known_at));
+    p_user_id => @user_id, p_app_name => @app_name, p_at => coalesce(sqlc.narg(at)::timestamptz, now()),
+    p_known_at => sqlc.narg(known_at), p_fact_type => sqlc.narg(fact_type), p_key => sqlc.narg(key));
 
 -- name: FactListCurrent :many
 SELECT * FROM hippocampus.facts f
 WHERE f.user_id = @user_id AND f.app_name = @app_name AND f.valid_until IS NULL
 ORDER BY f.fact_type, f.key;
 
+-- name: FactListTexts :many
+-- How facts that are still to be stored will read.
+SELECT hippocampus._fact_text(v.key, v.value)::text AS text
+FROM (SELECT row_number() OVER () AS n, p.key, p.value
+      FROM (SELECT unnest(@keys::text[]) AS key, unnest(@values::text[])::jsonb AS value) p) v
+ORDER BY v.n;
+
 -- name: FactUpsert :one
 SELECT hippocampus.upsert_fact(
     p_user_id => @user_id, p_app_name => @app_name, p_fact_type => @fact_type, p_key => @key, p_value => @value,
     p_confidence => @confidence, p_embedding => sqlc.narg(embedding), p_embedding_model => sqlc.narg(embedding_model),
     p_intensity => @intensity, p_valid_from => sqlc.narg(valid_from), p_thread_id => sqlc.narg(thread_id),
-    p_token_count => sqlc.narg(token_count))::uuid AS id;
+    p_metadata => coalesce(sqlc.narg(metadata)::jsonb, '{}'), p_token_count => sqlc.narg(token_count),
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;

@@ -1,6 +1,14 @@
 -- name: MemoryForget :one
 SELECT hippocampus.forget(p_user_id => @user_id, p_app_name => @app_name, p_ids => @ids::uuid[])::integer AS forgotten;
 
+-- name: MemoryGetPriorSummary :one
+-- What a summarizer is told of the conversation before the events that it reads.
+SELECT m.content FROM hippocampus.memories m
+WHERE m.thread_id = @thread_id AND m.user_id = @user_id AND m.app_name = @app_name
+  AND m.memory_type = 'summary' AND m.superseded_by IS NULL AND m.to_seq <= @until_seq::bigint
+ORDER BY m.to_seq DESC, m.from_seq DESC, m.created_at DESC
+LIMIT 1;
+
 -- name: MemoryList :many
 SELECT * FROM hippocampus.list_memories(
     p_user_id => @user_id, p_app_name => @app_name, p_memory_type => sqlc.narg(memory_type), p_limit => @max_rows,
@@ -8,10 +16,12 @@ SELECT * FROM hippocampus.list_memories(
 
 -- name: MemoryListInTimeSlice :many
 SELECT * FROM hippocampus.memories_in_time_slice(
-    p_user_id => @user_id, p_app_name => @app_name, p_start => @start_at, p_end => @end_at, p_limit => @max_rows);
+    p_user_id => @user_id, p_app_name => @app_name, p_start => sqlc.narg(start_at), p_end => sqlc.narg(end_at),
+    p_limit => @max_rows, p_memory_type => sqlc.narg(memory_type));
 
 -- name: MemoryRecordAccess :one
-SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @ids::uuid[])::integer AS found;
+SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @ids::uuid[],
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::integer AS found;
 
 -- name: MemoryRemember :one
 SELECT hippocampus.remember(
@@ -21,11 +31,12 @@ SELECT hippocampus.remember(
     p_author => sqlc.narg(author), p_intensity => @intensity, p_initial_score => @initial_score,
     p_thread_id => sqlc.narg(thread_id), p_from_seq => sqlc.narg(from_seq), p_to_seq => sqlc.narg(to_seq),
     p_occurred_from => sqlc.narg(occurred_from), p_occurred_until => sqlc.narg(occurred_until),
-    p_token_count => sqlc.narg(token_count))::uuid AS id;
+    p_token_count => sqlc.narg(token_count), p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
 
 -- name: MemorySearch :many
 SELECT * FROM hippocampus.search_memory(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
     p_limit => @max_rows, p_memory_types => sqlc.narg(memory_types)::text[], p_categories => sqlc.narg(categories)::text[],
     p_tags => sqlc.narg(tags)::text[], p_thread_id => sqlc.narg(thread_id), p_since => sqlc.narg(since),
-    p_until => sqlc.narg(until), p_min_relevance => @min_relevance, p_profile => @profile);
+    p_until => sqlc.narg(until), p_min_relevance => @min_relevance, p_profile => @profile,
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));

@@ -24,7 +24,7 @@ LIMIT @max_rows;
 SELECT * FROM hippocampus.threads t WHERE t.id = @id FOR NO KEY UPDATE;
 
 -- name: ThreadSetWatermarks :exec
+-- The version stays: a consolidation in the background must not make an optimistic writer fail.
 UPDATE hippocampus.threads t
-SET replayed_seq = greatest(t.replayed_seq, @replayed_seq), reflected_seq = greatest(t.reflected_seq, @reflected_seq),
-    version = t.version + 1
+SET replayed_seq = greatest(t.replayed_seq, @replayed_seq), reflected_seq = greatest(t.reflected_seq, @reflected_seq)
 WHERE t.id = @id;

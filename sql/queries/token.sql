@@ -1,6 +1,12 @@
--- The text of each is what its token_count counts.
+-- name: TokenIsDue :one
+SELECT (EXISTS (SELECT FROM hippocampus.events e WHERE NOT e.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.memories m WHERE NOT m.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.facts f WHERE NOT f.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact)
+    OR EXISTS (SELECT FROM hippocampus.instructions i WHERE NOT i.token_count_exact))::boolean AS due;
 
 -- name: TokenListUncounted :many
+-- The text of each is what its token_count counts.
 SELECT u.source, u.id, u.user_id, u.app_name, u.key, u.version, u.text FROM (
     (SELECT 'event'::text AS source, e.id, e.user_id, e.app_name, ''::text AS key, 0::bigint AS version,
         (e.author || ': ' || e.text)::text AS text
@@ -24,20 +30,36 @@ UPDATE hippocampus.memory_blocks b SET token_count = @token_count, token_count_e
 WHERE b.user_id = @user_id AND b.app_name = @app_name AND b.key = @key AND b.version = @version;
 
 -- name: TokenSetEvents :execrows
+-- Rows are locked in the order of their ids, and those that somebody holds are left for the next time.
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h WHERE h.id = ANY (@ids::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.events e SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
-WHERE e.id = v.id;
+FROM held h
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+WHERE e.id = h.id AND e.user_id = h.user_id AND e.app_name = h.app_name;
 
 -- name: TokenSetFacts :execrows
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h WHERE h.id = ANY (@ids::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.facts f SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
-WHERE f.id = v.id;
+FROM held h
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+WHERE f.id = h.id AND f.user_id = h.user_id AND f.app_name = h.app_name;
 
 -- name: TokenSetInstruction :exec
 UPDATE hippocampus.instructions i SET token_count = @token_count, token_count_exact = true
 WHERE i.app_name = @app_name AND i.instruction_key = @key AND i.version = @version;
 
 -- name: TokenSetMemories :execrows
+WITH held AS (
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h WHERE h.id = ANY (@ids::uuid[])
+    ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.memories m SET token_count = v.token_count, token_count_exact = true
-FROM (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v
-WHERE m.id = v.id;
+FROM held h
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;

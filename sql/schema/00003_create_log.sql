@@ -26,7 +26,7 @@ CREATE TABLE hippocampus.threads (
     CONSTRAINT threads_watermark_check CHECK (
         replayed_seq BETWEEN 0 AND next_seq - 1 AND reflected_seq BETWEEN 0 AND next_seq - 1)
 );
-CREATE INDEX threads_updated_at_idx ON hippocampus.threads (user_id, app_name, updated_at DESC);
+-- No index on updated_at: every append moves it, and would write to all indexes of the row.
 COMMENT ON TABLE hippocampus.threads IS 'One row a conversation (a session, in ADK''s words).';
 COMMENT ON COLUMN hippocampus.threads.session_id IS 'The client''s own name for the thread; unique per app and user.';
 COMMENT ON COLUMN hippocampus.threads.version IS 'Grows with every change; what an optimistic writer compares.';
@@ -69,7 +69,7 @@ CREATE TABLE hippocampus.events (
     CONSTRAINT events_event_id_check CHECK (octet_length(event_id) BETWEEN 1 AND 255),
     CONSTRAINT events_text_check CHECK (octet_length(text) <= 1048576),
     CONSTRAINT events_tags_check CHECK (cardinality(tags) <= 64),
-    CONSTRAINT events_content_check CHECK (pg_column_size(content) <= 2097152),
+    CONSTRAINT events_content_check CHECK (pg_column_size(content) <= 1048576),
     CONSTRAINT events_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144)
 );
 CREATE UNIQUE INDEX events_event_id_key
@@ -80,7 +80,7 @@ COMMENT ON TABLE hippocampus.events IS
     'The session log. Append-only; sequence_num has no gaps within a thread. Written through append_event and append_events.';
 COMMENT ON COLUMN hippocampus.events.event_id IS 'The client''s own id of the event, if any; the same id twice in a thread is stored once.';
 COMMENT ON COLUMN hippocampus.events.text IS 'What is searched and what models read, drawn from content. At most 1 MiB.';
-COMMENT ON COLUMN hippocampus.events.content IS 'The event as the client gave it. At most 2 MiB.';
+COMMENT ON COLUMN hippocampus.events.content IS 'The event as the client gave it. At most 1 MiB.';
 COMMENT ON COLUMN hippocampus.events.importance IS 'How much it matters, 0 to 1.';
 COMMENT ON COLUMN hippocampus.events.token_count IS
     'Tokens of the line that a context window prints for it (author, colon, text); an estimate, never under, until token_count_exact.';

@@ -62,6 +62,8 @@ CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
      (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
     WHERE superseded_by IS NULL;
 CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC);
+-- Search leaves superseded memories out before it takes the best: they are few, and found here.
+CREATE INDEX memories_superseded_by_idx ON hippocampus.memories (user_id, app_name, id) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);

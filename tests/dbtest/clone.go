@@ -62,6 +62,9 @@ func DB(t testing.TB, opts ...Option) *pgxpool.Pool {
 // DatabaseURL is the URL of a pool's database, with its password, and with the empty search_path.
 func DatabaseURL(pool *pgxpool.Pool) string { return pool.Config().ConnString() }
 
+// maxTx is how many transactions a process may have open, of the server's 200 connections.
+const maxTx = 16
+
 // shared is the database of all transactions of this process. It is dropped by a later process.
 var shared = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	ctx := context.Background()
@@ -77,7 +80,7 @@ var shared = sync.OnceValues(func() (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return db.NewPool(ctx, &db.Config{DatabaseURL: withoutSearchPath(cloneURL), MaxConns: 16})
+	return db.NewPool(ctx, &db.Config{DatabaseURL: withoutSearchPath(cloneURL), MaxConns: maxTx})
 })
 
 // Tx gives a transaction that is rolled back when the test ends. The tests of a process share
@@ -87,8 +90,10 @@ func Tx(t testing.TB) pgx.Tx {
 	t.Helper()
 	pool, err := shared()
 	require.NoError(t, err)
-	tx, err := pool.Begin(t.Context())
-	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tx, err := pool.Begin(ctx)
+	require.NoError(t, err, "begin a transaction; at most %d are open at once in a process", maxTx)
 	t.Cleanup(func() {
 		// The test's context has ended by now, and with it, maybe, the connection.
 		_ = tx.Rollback(context.WithoutCancel(t.Context()))

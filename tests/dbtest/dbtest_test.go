@@ -38,6 +38,7 @@ func TestTx(t *testing.T) {
 	t.Parallel()
 	for range 2 {
 		t.Run("RollsBack", func(t *testing.T) {
+			t.Parallel() // the one that comes second waits for the first to roll back
 			tx := dbtest.Tx(t)
 			_, err := tx.Exec(t.Context(), "INSERT INTO hippocampus.settings (key, value) VALUES ('dbtest', '1')")
 			require.NoError(t, err)

@@ -6,26 +6,28 @@ package gate
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"golang.org/x/time/rate"
 )
 
-// Gate is shared by every port of one provider.
+// Gate is shared by the ports that use one model.
 type Gate struct {
 	places  chan struct{}
 	limiter *rate.Limiter
 }
 
 // New returns a gate for maxConcurrent requests at once and perSecond requests
-// a second (0: no limit), with bursts of one second's worth.
+// a second (0 or +Inf: no limit), with bursts of one second's worth.
 func New(maxConcurrent int, perSecond float64) *Gate {
 	limit := rate.Inf
-	if perSecond > 0 {
-		limit = rate.Limit(perSecond)
+	burst := 1
+	if perSecond > 0 && !math.IsInf(perSecond, 1) {
+		limit, burst = rate.Limit(perSecond), max(1, int(perSecond))
 	}
 	return &Gate{
 		places:  make(chan struct{}, max(1, maxConcurrent)),
-		limiter: rate.NewLimiter(limit, max(1, int(perSecond))),
+		limiter: rate.NewLimiter(limit, burst),
 	}
 }
 

@@ -4,6 +4,7 @@ package modeltest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -119,4 +120,13 @@ func Decode(t *testing.T, r *http.Request, f func(body map[string]any)) {
 		return
 	}
 	f(body)
+}
+
+// Elsewhere is a transport that sends nothing and notes where it was to go.
+type Elsewhere struct{ URLs []string }
+
+// RoundTrip implements http.RoundTripper.
+func (e *Elsewhere) RoundTrip(r *http.Request) (*http.Response, error) {
+	e.URLs = append(e.URLs, r.URL.String())
+	return nil, errors.New("nothing is sent")
 }

@@ -233,7 +233,7 @@ func (s *Suite) runTime(t *testing.T) {
 			err := s.operations(o)[operation](ctx)
 			require.ErrorIs(t, err, context.Canceled)
 			var failure *model.Error
-			require.False(t, errors.As(err, &failure), "a cancelled call is not a failure of the provider")
+			require.NotErrorAs(t, err, &failure, "a cancelled call is not a failure of the provider")
 			require.Len(t, o.server.Requests(), 1)
 		})
 
@@ -262,11 +262,14 @@ func (s *Suite) runTime(t *testing.T) {
 
 	t.Run("RetryAfterIsWaitedFor", func(t *testing.T) {
 		t.Parallel()
-		o := s.open(t, model.Limits{}, Body(429, "", "Retry-After", "7"), JSON(s.Vectors([]float32{1, 0, 0, 0})))
+		told := 0
+		limits := model.Limits{Retry: model.Retry{OnRetry: func(context.Context, int, time.Duration, error) { told++ }}}
+		o := s.open(t, limits, Body(429, "", "Retry-After", "7"), JSON(s.Vectors([]float32{1, 0, 0, 0})))
 		_, err := o.Embedder.Embed(t.Context(), []string{"a"}, model.TaskDocument)
 		require.NoError(t, err)
 		require.Equal(t, []time.Duration{7 * time.Second}, o.waits.Slept)
 		require.Contains(t, o.log.String(), "attempt=1")
+		require.Equal(t, 1, told)
 	})
 
 	t.Run("RetryAfterTooLongGoesUp", func(t *testing.T) {

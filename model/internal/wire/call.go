@@ -45,10 +45,14 @@ type Caller struct {
 // text and goes into RawReply.
 func (c *Caller) Do(ctx context.Context, operation string, limit time.Duration, keepReply bool, f func(ctx context.Context) error) error {
 	policy := c.Retry
+	told := policy.OnRetry
 	policy.OnRetry = func(ctx context.Context, attempt int, wait time.Duration, err error) {
 		c.Logger.WarnContext(ctx, "model: call failed, will try again",
 			slog.String("provider", c.Provider), slog.String("operation", operation),
 			slog.Int("attempt", attempt), slog.Duration("wait", wait), slog.String("error", err.Error()))
+		if told != nil {
+			told(ctx, attempt, wait, err)
+		}
 	}
 	err := policy.Do(ctx, func(ctx context.Context) error {
 		return c.Gate.Do(ctx, func(ctx context.Context) error {
@@ -97,7 +101,8 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 		e.Kind, e.Err = model.KindRejected, &redacted{text: redact(err.Error(), c.Secrets), err: err}
 	default: // an answer came and could not be decoded
 		e.Kind, e.Err = model.KindInvalidReply, &redacted{
-			text: fmt.Sprintf("decode reply of %d bytes: %s", len(seen.body), clip(redact(err.Error(), c.Secrets))), err: err}
+			text: fmt.Sprintf("decode reply of %d bytes: %s", len(seen.body), clip(redact(err.Error(), c.Secrets))), err: err,
+		}
 		if keepReply {
 			e.RawReply = model.BoundReply(redact(string(seen.body), c.Secrets))
 		}

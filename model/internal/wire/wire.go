@@ -47,7 +47,7 @@ func NewClient(o Options) *http.Client {
 		o.MaxBody = MaxBody
 	}
 	if o.Base == nil {
-		o.Base = http.DefaultTransport.(*http.Transport).Clone()
+		o.Base = newTransport()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -56,6 +56,18 @@ func NewClient(o Options) *http.Client {
 		Transport:     &transport{o},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// newTransport is http.DefaultTransport, proxies included, with enough idle
+// connections for the requests that run at once.
+func newTransport() http.RoundTripper {
+	standard, ok := http.DefaultTransport.(*http.Transport)
+	if !ok { // someone replaced it: theirs to know
+		return http.DefaultTransport
+	}
+	t := standard.Clone()
+	t.MaxIdleConnsPerHost = 16
+	return t
 }
 
 type transport struct{ o Options }

@@ -180,7 +180,7 @@ func TestStatusError(t *testing.T) {
 
 	t.Run("Milliseconds", func(t *testing.T) {
 		t.Parallel()
-		response := &http.Response{StatusCode: 429, Header: http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"60"}}}
+		response := &http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After-Ms": {"1500"}, "Retry-After": {"60"}}}
 		require.Equal(t, 1500*time.Millisecond, newStatusError(response, nil, nil, now).RetryAfter)
 	})
 }

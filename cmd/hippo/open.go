@@ -1,0 +1,98 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hippocampus-memory/hippocampus/assembler"
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/provider"
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+func (a *app) logger() *slog.Logger {
+	if a.verbose {
+		return slog.New(slog.NewTextHandler(a.stderr, nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+func (a *app) url() string { return cmp.Or(a.databaseURL, a.getenv("DATABASE_URL")) }
+
+func (a *app) openPool(ctx context.Context) (*pgxpool.Pool, error) {
+	return db.NewPool(ctx, &db.Config{ApplicationName: "hippo", DatabaseURL: a.url(), Logger: a.logger(), MaxConns: 16})
+}
+
+// engine is what the commands work with: the pool, the models the environment names, and the
+// service over both.
+type engine struct {
+	counter *assembler.Counter
+	models  *model.Models
+	pool    *pgxpool.Pool
+	service *service.OpenMemoryService
+}
+
+// withEngine opens the engine for fn.
+func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
+	pool, err := a.openPool(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := db.CheckCompatible(ctx, pool); err != nil {
+		return err
+	}
+	models, err := a.openModels(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer models.Close() //nolint:errcheck // nothing is left to be done with them
+	counter, err := assembler.NewCounter("")
+	if err != nil {
+		return err
+	}
+	s, err := service.New(pool, &service.Config{Counter: counter, Embedder: models.Embedder, Logger: a.logger()})
+	if err != nil {
+		return err
+	}
+	return fn(&engine{counter: counter, models: models, pool: pool, service: s})
+}
+
+// openModels opens the models that the environment names, at the dimension that the database has.
+func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models, error) {
+	config, err := provider.FromEnv(a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	serving, err := db.New().EmbeddingModelServing(ctx, pool)
+	if err != nil {
+		return nil, fmt.Errorf("read the embedding dimension: %w", db.Wrap(err))
+	}
+	if config.Dimension == 0 {
+		config.Dimension = int(serving.Dimension)
+	}
+	return provider.Open(ctx, config)
+}
+
+// withWorker runs a worker beside fn, in this process.
+func (a *app) withWorker(ctx context.Context, e *engine, fn func() error) error {
+	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	err = fn()
+	// What is running may finish, or is started again by another worker.
+	if stopErr := w.Stop(context.WithoutCancel(ctx)); err == nil {
+		err = stopErr
+	}
+	return err
+}

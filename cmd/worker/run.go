@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model/provider"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// The exit codes; the help documents them. They are those of migrate.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitInvalid = 3
+	exitConnect = 4
+	exitNewer   = 5
+)
+
+const help = `Works on the jobs of a Hippocampus database: consolidates conversations into
+memories and facts, embeds them, counts tokens, and lets fade what is not used.
+Any number of workers may run on one database.
+
+The database is named by --database-url, else by DATABASE_URL, else by libpq's
+variables PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, ... The login must be a
+member of hippocampus_worker (GRANT hippocampus_worker TO ...), and needs nothing
+else. Behind a pooler in transaction mode give --poll-only.
+
+The models are named by flags, else by variables:
+  --provider             HIPPOCAMPUS_MODEL_PROVIDER      gemini, openai or offline (the default)
+  --embedding-provider   HIPPOCAMPUS_EMBEDDING_PROVIDER  the same, for vectors; default: the provider
+  --chat-model           HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
+  --embed-model          HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001
+  --dimension            HIPPOCAMPUS_DIMENSION           default: the database's
+  (never by a flag)      GEMINI_API_KEY, OPENAI_API_KEY
+                         OPENAI_BASE_URL                 e.g. http://localhost:11434/v1
+Text leaves the machine only where gemini or openai was asked for.
+
+Every other flag can be given as a variable, too: --http-address as
+HIPPOCAMPUS_WORKER_HTTP_ADDRESS, and so on.
+
+With --http-address, /healthz answers while the process lives, /readyz while it
+works and the database fits, and /metrics has metrics for Prometheus.
+
+SIGTERM and SIGINT let running jobs end for --stop-timeout; what is cut off then
+is done by another worker. A second signal ends the process at once. Nothing is
+lost or doubled by that, nor by kill -9.
+
+Exit codes
+  0  stopped as asked; for --once: nothing is left to do
+  1  failed
+  2  wrong arguments
+  3  the schema is older, or the models don't fit the database
+  4  no connection to the database
+  5  the database is newer than this binary`
+
+// app is one run of the command.
+type app struct {
+	config worker.Config
+	getenv func(string) string
+	stderr io.Writer
+	stdout io.Writer
+
+	databaseURL string
+	httpAddress string
+	logFormat   string
+	logLevel    string
+	maxConns    int
+	models      map[string]*string // by environment variable
+	once        bool
+	retention   string
+	timeZone    string
+}
+
+// usageError is a command line that can't be understood.
+type usageError struct{ error }
+
+// run runs the command and gives its exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
+	a := &app{getenv: getenv, stderr: stderr, stdout: stdout}
+	root := a.command()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		fmt.Fprintf(stderr, "worker: %v\n", err)
+	}
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, `See "worker --help".`)
+		return exitUsage
+	case errors.Is(err, db.ErrConnect):
+		return exitConnect
+	case errors.Is(err, db.ErrDatabaseNewer):
+		return exitNewer
+	case errors.Is(err, db.ErrNotMigrated), errors.Is(err, db.ErrDimension), errors.Is(err, db.ErrEmbeddingModel):
+		return exitInvalid
+	}
+	return exitFailed
+}
+
+func (a *app) command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "worker",
+		Short:         "Work on the jobs of a Hippocampus database",
+		Long:          help,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("worker takes no arguments, but got %q", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.fromEnv(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.work(cmd.Context())
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	a.addFlags(root.Flags())
+	return root
+}
+
+func (a *app) addFlags(flags *pflag.FlagSet) {
+	d := (&worker.Config{}).WithDefaults()
+	c := &a.config
+	flags.StringVar(&a.databaseURL, "database-url", "", "the database, as postgres://user:password@host:port/name")
+	flags.StringVar(&a.httpAddress, "http-address", "", "where to answer health checks and scrapes, e.g. :8081")
+	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
+	flags.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.IntVar(&a.maxConns, "max-connections", 12, "greatest number of connections to the database")
+	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, then exit")
+	flags.StringVar(&a.retention, "retention-schedule", "0 3 * * *", `when retention runs, as cron has it, or "never"`)
+	flags.StringVar(&a.timeZone, "time-zone", "UTC", "time zone of the schedule, e.g. Europe/Berlin")
+
+	flags.IntVar(&c.ConsolidationWorkers, "consolidation-workers", d.ConsolidationWorkers, "consolidations at once")
+	flags.DurationVar(&c.ConsolidateTimeout, "consolidate-timeout", d.ConsolidateTimeout, "time limit of one attempt at a consolidation")
+	flags.IntVar(&c.EmbedBatch, "embed-batch", d.EmbedBatch, "rows that are embedded at once")
+	flags.DurationVar(&c.EmbedTimeout, "embed-timeout", d.EmbedTimeout, "time limit of one embedding job")
+	flags.DurationVar(&c.FetchCooldown, "fetch-cooldown", d.FetchCooldown, "least time between two fetches of jobs")
+	flags.DurationVar(&c.FetchPollInterval, "poll-interval", d.FetchPollInterval, "how often to look for jobs without a notification")
+	flags.DurationVar(&c.IndexInterval, "index-interval", d.IndexInterval, "how often to look for tenants that need a vector index")
+	flags.StringVar(&c.IndexMemory, "index-memory", d.IndexMemory, "maintenance_work_mem while a vector index is built")
+	flags.DurationVar(&c.IndexTimeout, "index-timeout", d.IndexTimeout, "time limit of building vector indexes")
+	flags.IntVar(&c.MaxConversationChars, "max-conversation-chars", d.MaxConversationChars, "characters that one call of a model reads")
+	flags.IntVar(&c.MaxConversationTokens, "max-conversation-tokens", d.MaxConversationTokens, "tokens that one call of a model reads")
+	flags.IntVar(&c.MaxEmbedTokens, "max-embed-tokens", d.MaxEmbedTokens, "tokens of a text that its vector stands for")
+	flags.BoolVar(&c.PollOnly, "poll-only", false, "don't listen for jobs: for poolers in transaction mode")
+	flags.DurationVar(&c.RescueAfter, "rescue-after", 0, "when the job of a worker that died is started again (default: a minute after the longest time limit)")
+	flags.DurationVar(&c.StopTimeout, "stop-timeout", d.StopTimeout, "how long running jobs may go on at the end")
+	flags.DurationVar(&c.SweepInterval, "sweep-interval", d.SweepInterval, "how often to look for rows that nobody announced")
+	flags.IntVar(&c.SweepWorkers, "sweep-workers", d.SweepWorkers, "jobs at once that embed or count tokens")
+
+	a.models = map[string]*string{
+		provider.EnvChatModel:  flags.String("chat-model", "", "the language model"),
+		provider.EnvDimension:  flags.String("dimension", "", "dimension of vectors (default: the database's)"),
+		provider.EnvEmbedModel: flags.String("embed-model", "", "the embedding model"),
+		provider.EnvEmbedder:   flags.String("embedding-provider", "", "who makes vectors (default: the provider)"),
+		provider.EnvProvider:   flags.String("provider", "", "gemini, openai or offline (default: offline)"),
+	}
+}
+
+// fromEnv takes flags that were not given from the environment.
+func (a *app) fromEnv(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "HIPPOCAMPUS_WORKER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value := a.getenv(name)
+		if f.Changed || value == "" || f.Name == "help" || err != nil {
+			return
+		}
+		if setErr := flags.Set(f.Name, value); setErr != nil {
+			err = usageError{fmt.Errorf("%s: %w", name, setErr)}
+		}
+	})
+	if a.databaseURL == "" {
+		a.databaseURL = a.getenv("DATABASE_URL")
+	}
+	return err
+}
+
+// modelEnv looks up what names the models: flags first.
+func (a *app) modelEnv(name string) string {
+	if flag := a.models[name]; flag != nil && *flag != "" {
+		return *flag
+	}
+	return a.getenv(name)
+}
+
+// complete fills in what is not a flag of the worker's own.
+func (a *app) complete() error {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
+		return usageError{fmt.Errorf("--log-level: %q is none of debug, info, warn, error", a.logLevel)}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch a.logFormat {
+	case "json":
+		a.config.Logger = slog.New(slog.NewJSONHandler(a.stderr, options))
+	case "text":
+		a.config.Logger = slog.New(slog.NewTextHandler(a.stderr, options))
+	default:
+		return usageError{fmt.Errorf("--log-format: %q is neither text nor json", a.logFormat)}
+	}
+	zone, err := time.LoadLocation(a.timeZone)
+	if err != nil {
+		return usageError{fmt.Errorf("--time-zone: %w", err)}
+	}
+	if a.config.RetentionSchedule, err = worker.Cron(a.retention, zone); err != nil {
+		return usageError{fmt.Errorf("--retention-schedule: %w", err)}
+	}
+	return nil
+}
+
+// hostname is for pg_stat_activity.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "unknown host"
+	}
+	return name
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/hippocampus-memory/hippocampus/assembler"
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/provider"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// work works until the context ends, or until nothing is left to do.
+func (a *app) work(ctx context.Context) (err error) {
+	if err := a.complete(); err != nil {
+		return err
+	}
+	pool, err := db.NewPool(ctx, &db.Config{
+		ApplicationName: "hippocampus worker on " + hostname(), DatabaseURL: a.databaseURL, Logger: a.config.Logger,
+		MaxConns: a.maxConns,
+	})
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	if err := a.checkRights(ctx, pool); err != nil {
+		return err
+	}
+	models, err := a.openModels(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, models.Close()) }()
+	if err := a.readEncoding(ctx, pool); err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	a.config.Metrics = registry
+	a.config.Models = models
+	w, err := worker.New(pool, &a.config)
+	if err != nil {
+		return usageError{err}
+	}
+	server, err := a.serve(ctx, w, registry)
+	if err != nil {
+		return err
+	}
+	// Detached: the end of ctx asks for a stop, which takes its time.
+	if err := w.Start(context.WithoutCancel(ctx)); err != nil {
+		return errors.Join(err, server.close())
+	}
+	a.config.Logger.InfoContext(ctx, "the worker has started", "client", w.Client().ID(),
+		"embedder", models.Embedder.Name(), "http", server.address)
+	var drainErr error
+	if a.once {
+		drainErr = w.Drain(ctx)
+	} else {
+		select {
+		case <-ctx.Done():
+		case <-w.Client().Stopped():
+			drainErr = errors.New("the worker has stopped by itself")
+		}
+	}
+	a.config.Logger.InfoContext(ctx, "the worker stops", "wait", a.config.StopTimeout)
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.StopTimeout+30*time.Second)
+	defer cancel()
+	return errors.Join(drainErr, w.Stop(stopCtx), server.close())
+}
+
+// checkRights refuses a login or a schema with which no worker can work, in a line that says what to
+// do.
+func (a *app) checkRights(ctx context.Context, pool *pgxpool.Pool) error {
+	err := db.CheckCompatible(ctx, pool)
+	if errors.Is(err, db.ErrPermission) {
+		return fmt.Errorf("%w: the login %s must be a member of the worker's role: GRANT hippocampus_worker TO %q",
+			db.ErrPermission, pool.Config().ConnConfig.User, pool.Config().ConnConfig.User)
+	}
+	if err != nil {
+		return err
+	}
+	var member bool
+	err = pool.QueryRow(ctx, "SELECT pg_has_role('hippocampus_worker', 'USAGE')").Scan(&member)
+	if err != nil {
+		return fmt.Errorf("look at the login's roles: %w", db.Wrap(err))
+	}
+	if !member {
+		return fmt.Errorf("%w: the login %s must be a member of the worker's role: GRANT hippocampus_worker TO %q",
+			db.ErrPermission, pool.Config().ConnConfig.User, pool.Config().ConnConfig.User)
+	}
+	return nil
+}
+
+// openModels opens the models; their dimension is the database's where nobody says otherwise.
+func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models, error) {
+	serving, err := db.New().EmbeddingModelServing(ctx, pool)
+	if err != nil {
+		return nil, fmt.Errorf("read the dimension of the database's vectors: %w", db.Wrap(err))
+	}
+	config, err := provider.FromEnv(func(name string) string {
+		value := a.modelEnv(name)
+		if name == provider.EnvDimension && value == "" {
+			value = strconv.Itoa(int(serving.Dimension))
+		}
+		return value
+	})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	config.Gemini.Limits.Logger = a.config.Logger
+	config.OpenAI.Limits.Logger = a.config.Logger
+	models, err := provider.Open(ctx, config)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("open the models: %w", err)}
+	}
+	return models, nil
+}
+
+// readEncoding makes a counter for the deployment's encoding of tokens.
+func (a *app) readEncoding(ctx context.Context, pool *pgxpool.Pool) error {
+	value, err := db.New().SettingGet(ctx, pool, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
+	if err != nil {
+		return fmt.Errorf("read the setting token_encoding: %w", db.Wrap(err))
+	}
+	encoding := ""
+	if len(value) > 0 {
+		if err := json.Unmarshal(value, &encoding); err != nil {
+			return fmt.Errorf("read the setting token_encoding: %w", err)
+		}
+	}
+	counter, err := assembler.NewCounter(encoding)
+	if err != nil {
+		return fmt.Errorf("read the setting token_encoding: %w", err)
+	}
+	a.config.Counter = counter
+	return nil
+}
+
+// httpServer answers health checks and scrapes; without an address it does nothing.
+type httpServer struct {
+	address string
+	server  *http.Server
+}
+
+// serve answers before the worker has started, so that a probe tells a slow start from a dead
+// process.
+func (a *app) serve(ctx context.Context, w *worker.Worker, registry *prometheus.Registry) (*httpServer, error) {
+	if a.httpAddress == "" {
+		return &httpServer{}, nil
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(response http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(response, "ok")
+	})
+	mux.HandleFunc("GET /readyz", func(response http.ResponseWriter, request *http.Request) {
+		ctx, cancel := context.WithTimeout(request.Context(), 5*time.Second)
+		defer cancel()
+		if err := w.Ready(ctx); err != nil {
+			a.config.Logger.WarnContext(ctx, "not ready", "error", err)
+			http.Error(response, "not ready: see the log", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(response, "ok")
+	})
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.httpAddress)
+	if err != nil {
+		return nil, fmt.Errorf("listen on --http-address: %w", err)
+	}
+	s := &httpServer{
+		address: listener.Addr().String(),
+		server:  &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second},
+	}
+	go func() {
+		if err := s.server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.config.Logger.ErrorContext(ctx, "health checks and scrapes get no answer any more", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+func (s *httpServer) close() error {
+	if s.server == nil {
+		return nil
+	}
+	return s.server.Close()
+}

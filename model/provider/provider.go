@@ -1,0 +1,94 @@
+// Package provider chooses and opens the models a configuration names.
+//
+//	config, err := provider.FromEnv(os.Getenv)
+//	…
+//	models, err := provider.Open(ctx, config)
+//	…
+//	defer models.Close()
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/gemini"
+	"github.com/hippocampus-memory/hippocampus/model/offline"
+	"github.com/hippocampus-memory/hippocampus/model/openai"
+)
+
+// The names of providers.
+const (
+	Gemini  = "gemini"
+	Offline = "offline"
+	OpenAI  = "openai"
+)
+
+// ErrUnknownProvider is in the chain when a Config names a provider there isn't.
+var ErrUnknownProvider = errors.New("unknown model provider")
+
+// Config says which models to use. The zero value is the offline provider.
+type Config struct {
+	// Dimension of the vectors, for whichever provider makes them. It belongs to
+	// the database: see the first migration. Defaults to what the provider's own
+	// Config says, which defaults to 1536.
+	Dimension int
+	// EmbeddingProvider makes the vectors. Defaults to Provider.
+	EmbeddingProvider string
+	// Gemini is used when a provider is Gemini.
+	Gemini gemini.Config
+	// Offline is used when a provider is Offline.
+	Offline offline.Config
+	// OpenAI is used when a provider is OpenAI.
+	OpenAI openai.Config
+	// Provider writes summaries, facts and classifications. Defaults to Offline:
+	// text leaves the machine only when someone says so.
+	Provider string
+}
+
+// WithDefaults returns a copy with every unset field filled, but for those of
+// the providers.
+func (c Config) WithDefaults() Config {
+	c.Provider = cmp.Or(c.Provider, Offline)
+	c.EmbeddingProvider = cmp.Or(c.EmbeddingProvider, c.Provider)
+	if c.Dimension != 0 {
+		c.Gemini.Dimension, c.Offline.Dimension, c.OpenAI.Dimension = c.Dimension, c.Dimension, c.Dimension
+	}
+	return c
+}
+
+// Open returns the models a Config names. Nothing is sent. A name it doesn't
+// know gives ErrUnknownProvider; other errors are the provider's own.
+func Open(ctx context.Context, config *Config) (*model.Models, error) {
+	c := config.WithDefaults()
+	models, err := c.open(ctx, c.Provider)
+	if err != nil {
+		return nil, err
+	}
+	if c.EmbeddingProvider == c.Provider {
+		return models, nil
+	}
+	embedding, err := c.open(ctx, c.EmbeddingProvider)
+	if err != nil {
+		return nil, errors.Join(err, models.Close())
+	}
+	mixed := *models
+	mixed.Embedder = embedding.Embedder
+	mixed.Close = func() error { return errors.Join(models.Close(), embedding.Close()) }
+	return &mixed, nil
+}
+
+func (c *Config) open(ctx context.Context, name string) (*model.Models, error) {
+	switch name {
+	case Gemini:
+		return gemini.Open(ctx, &c.Gemini)
+	case Offline:
+		return offline.Open(ctx, &c.Offline)
+	case OpenAI:
+		return openai.Open(ctx, &c.OpenAI)
+	default:
+		return nil, fmt.Errorf("%w %q: want %s, %s or %s", ErrUnknownProvider, name, Gemini, OpenAI, Offline)
+	}
+}

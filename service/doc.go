@@ -1,0 +1,2 @@
+// Package service is the Go API of Hippocampus.
+package service

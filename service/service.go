@@ -1,0 +1,166 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hippocampus-memory/hippocampus/assembler"
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+// Scope is a tenant: a user of an app. Every memory belongs to one.
+type Scope = db.Scope
+
+// startTimeout bounds what [New] asks the database.
+const startTimeout = 15 * time.Second
+
+// Config is the configuration of [New].
+type Config struct {
+	// Counter counts tokens.
+	//
+	// Defaults to one for the deployment's setting token_encoding.
+	Counter *assembler.Counter
+
+	// Embedder turns queries into vectors, and must be the model that embeds the deployment's
+	// memories: vectors of two models can't be compared.
+	//
+	// Defaults to none: memories are found by their words alone.
+	Embedder model.Embedder
+
+	// Logger is told what was worked around: an embedder that failed, an access that could not
+	// be counted.
+	//
+	// Defaults to no log.
+	Logger *slog.Logger
+
+	// MaxSearchResults is how many memories a search gives that asks for no number of its own.
+	//
+	// Defaults to 10.
+	MaxSearchResults int
+
+	// Now is the clock by which memories fade and facts begin to hold.
+	//
+	// Defaults to the database's own clock, which all clients share.
+	Now func() time.Time
+
+	// RequireEmbedding makes a search fail where the embedder does. Otherwise it is made by words
+	// alone, and says so in its response's Degraded.
+	//
+	// Defaults to false.
+	RequireEmbedding bool
+}
+
+// WithDefaults returns a copy with every unset field filled, but for those that the database fills.
+func (c *Config) WithDefaults() *Config {
+	filled := *c
+	if filled.Logger == nil {
+		filled.Logger = slog.New(slog.DiscardHandler)
+	}
+	if filled.MaxSearchResults == 0 {
+		filled.MaxSearchResults = 10
+	}
+	return &filled
+}
+
+func (c *Config) validate() error {
+	if c.MaxSearchResults < 0 || c.MaxSearchResults > maxLimit {
+		return fmt.Errorf("%w: MaxSearchResults is %d, but must be 1 to %d", db.ErrInvalidArgument, c.MaxSearchResults, maxLimit)
+	}
+	return nil
+}
+
+// OpenMemoryService remembers, recalls and forgets. It is safe for concurrent use. It holds no
+// connection between calls, and none while it waits for an embedder.
+type OpenMemoryService struct {
+	config  *Config
+	counter *assembler.Counter
+	pool    *pgxpool.Pool
+	queries *db.Queries
+}
+
+// New makes a service on a pool of [db.NewPool]. It asks the database whether it has the schema of
+// this binary, which token encoding it counts in, and whether the embedder is the one of its
+// vectors. A nil config holds the defaults.
+//
+// Errors: [db.ErrInvalidArgument] for a config that can't be; those of [db.CheckCompatible];
+// [db.ErrDimension] and [db.ErrEmbeddingModel] where the embedder is not the deployment's.
+func New(pool *pgxpool.Pool, config *Config) (*OpenMemoryService, error) {
+	if config == nil {
+		config = &Config{}
+	}
+	config = config.WithDefaults()
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
+	defer cancel()
+	if err := db.CheckCompatible(ctx, pool); err != nil {
+		return nil, fmt.Errorf("start the service: %w", err)
+	}
+	s := &OpenMemoryService{config: config, counter: config.Counter, pool: pool, queries: db.New()}
+	if s.counter == nil {
+		encoding, err := s.tokenEncoding(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if s.counter, err = assembler.NewCounter(encoding); err != nil {
+			return nil, fmt.Errorf("start the service: the setting token_encoding: %w", err)
+		}
+	}
+	if config.Embedder != nil {
+		if err := s.checkEmbedder(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Counter is what counts the service's tokens.
+func (s *OpenMemoryService) Counter() *assembler.Counter { return s.counter }
+
+func (s *OpenMemoryService) tokenEncoding(ctx context.Context) (string, error) {
+	raw, err := s.queries.SettingGet(ctx, s.pool, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return "", fmt.Errorf("read the setting token_encoding: %w", db.Wrap(err))
+	}
+	var encoding string
+	if raw != nil {
+		if err := json.Unmarshal(raw, &encoding); err != nil {
+			return "", fmt.Errorf("%w: the setting token_encoding is %s, not a name", db.ErrInvalidArgument, raw)
+		}
+	}
+	return encoding, nil
+}
+
+func (s *OpenMemoryService) checkEmbedder(ctx context.Context) error {
+	serving, err := s.queries.EmbeddingModelServing(ctx, s.pool)
+	if err != nil {
+		return fmt.Errorf("read the embedding model: %w", db.Wrap(err))
+	}
+	embedder := s.config.Embedder
+	if embedder.Dimension() != int(serving.Dimension) {
+		return fmt.Errorf("%w: the embedder %s makes %d dimensions, this deployment has %d",
+			db.ErrDimension, embedder.Name(), embedder.Dimension(), serving.Dimension)
+	}
+	if serving.Model != nil && *serving.Model != embedder.Name() {
+		return fmt.Errorf("%w: the embedder is %s, this deployment's vectors are of %s",
+			db.ErrEmbeddingModel, embedder.Name(), *serving.Model)
+	}
+	return nil
+}
+
+// now is the configured clock's time, or nil for the database's.
+func (s *OpenMemoryService) now() *time.Time {
+	if s.config.Now == nil {
+		return nil
+	}
+	return new(s.config.Now())
+}

@@ -1,0 +1,30 @@
+-- Writes the postings of rows and adds them to the totals of their tenants.
+CREATE OR REPLACE FUNCTION hippocampus._index_terms(
+    p_source text,
+    p_ids uuid[],
+    p_user_ids text[],
+    p_app_names text[],
+    p_texts text[]
+) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    WITH rows AS MATERIALIZED (
+        SELECT r.id, r.user_id, r.app_name, t.term, t.tf, sum(t.tf) OVER (PARTITION BY r.id) AS length
+        FROM unnest(p_ids, p_user_ids, p_app_names, p_texts) AS r (id, user_id, app_name, text)
+        JOIN (SELECT a.app_name, (hippocampus._setting(a.app_name, 'text_search_config') #>> '{}')::regconfig AS config
+              FROM (SELECT DISTINCT u.app_name FROM unnest(p_app_names) AS u (app_name)) a) c ON c.app_name = r.app_name
+        CROSS JOIN LATERAL hippocampus._text_terms(r.text, c.config) t
+    ), written AS (
+        INSERT INTO hippocampus.postings (tf, length, row_id, user_id, app_name, source, term)
+        SELECT r.tf, r.length, r.id, r.user_id, r.app_name, p_source, r.term FROM rows r
+    )
+    INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
+    SELECT count(DISTINCT r.id), sum(r.tf), r.user_id, r.app_name, p_source
+    FROM rows r GROUP BY r.user_id, r.app_name;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._index_terms IS 'Writes the postings of rows: their terms, with counts.';
+REVOKE ALL ON FUNCTION hippocampus._index_terms FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._index_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

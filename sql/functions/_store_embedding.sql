@@ -1,0 +1,33 @@
+-- Writes a vector of the serving generation, replacing one that is there, and takes the row off the queue.
+-- The row itself may still be to come: remember and upsert_fact write the vector first, so that the row is
+-- not queued for one.
+CREATE OR REPLACE FUNCTION hippocampus._store_embedding(
+    p_user_id text,
+    p_app_name text,
+    p_source text,
+    p_row_id uuid,
+    p_embedding public.vector,
+    p_model text
+) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_serving hippocampus.embedding_models;
+BEGIN
+    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    IF v_serving.model <> p_model THEN
+        RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(p_model), quote_literal(v_serving.model)
+            USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';
+    END IF;
+    INSERT INTO hippocampus.embeddings AS e (generation, dimension, row_id, user_id, app_name, source, embedding)
+    VALUES (v_serving.generation, v_serving.dimension, p_row_id, p_user_id, p_app_name, p_source,
+        hippocampus._unit_vector('p_embedding', p_embedding, v_serving.dimension))
+    ON CONFLICT (user_id, app_name, generation, source, row_id) DO UPDATE SET embedding = excluded.embedding;
+    DELETE FROM hippocampus.embedding_queue q
+    WHERE q.row_id = p_row_id AND q.user_id = p_user_id AND q.app_name = p_app_name;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._store_embedding IS 'Writes the vector of a row, whether or not the row is there yet.';
+REVOKE ALL ON FUNCTION hippocampus._store_embedding FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._store_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,265 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/pgvector/pgvector-go"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+const (
+	storeLockTimeout = 10 * time.Second
+	storeRetryWait   = time.Second
+	storeTries       = 10
+)
+
+// store writes what was learned in one transaction: rows, provenance, watermarks, and the job's end
+// if this is its last piece. A transaction that lost against another one, or that waited too long
+// for a client's, is tried again: the model's work is not thrown away for that.
+func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
+	for try := 1; ; try++ {
+		done, err = c.storeOnce(ctx, p, l, mayComplete)
+		err = db.Wrap(err)
+		var pgErr *pgconn.PgError
+		locked := errors.As(err, &pgErr) && pgErr.Code == "55P03" // lock_not_available
+		if err == nil || try == storeTries || !locked && !errors.Is(err, db.ErrConflict) {
+			break
+		}
+		c.logger.InfoContext(ctx, "a consolidation could not be stored yet", "job", c.job.ID, "error", err)
+		select {
+		case <-ctx.Done():
+			return false, errors.Join(ctx.Err(), err)
+		case <-time.After(jitter(storeRetryWait)):
+		}
+	}
+	if err != nil && !errors.Is(err, errMoved) && !errors.Is(err, errThreadGone) {
+		return false, fmt.Errorf("store the consolidation: %w", err)
+	}
+	return done, err
+}
+
+func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
+	result := c.result
+	err = pgx.BeginTxFunc(ctx, c.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = '%dms'", storeLockTimeout.Milliseconds()))
+		if err != nil {
+			return err
+		}
+		thread, err := c.queries.ThreadLock(ctx, tx, p.thread.ID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return errThreadGone
+		}
+		if err != nil {
+			return err
+		}
+		if l.replayed && thread.ReplayedSeq != p.fast.after || l.reflected && thread.ReflectedSeq != p.deep.after {
+			return errMoved
+		}
+		reached := c.target
+		if !p.empty() {
+			reached = p.to()
+			if err := c.write(ctx, tx, p, l, &result); err != nil {
+				return err
+			}
+		} else if result.Events == 0 {
+			result.Message = "No events to consolidate"
+		}
+		// Under the thread's lock, next_seq tells of all that any committed transaction appended.
+		done = mayComplete && reached >= c.target && (!c.waited || reached >= thread.NextSeq-1)
+		if done {
+			// River's row before the record, as everybody does who moves both.
+			if err := c.complete(ctx, tx); err != nil {
+				return err
+			}
+		}
+		return c.writeResult(ctx, tx, p, &result)
+	})
+	if err != nil {
+		return false, err
+	}
+	c.result = result
+	if !p.empty() && c.record.FromSeq == nil {
+		from := p.from()
+		c.record.FromSeq = &from
+	}
+	c.metrics.stored(l)
+	return done, nil
+}
+
+// complete ends River's job.
+func (c *consolidation) complete(ctx context.Context, tx pgx.Tx) error {
+	ended, err := river.JobCompleteTx[*riverpgxv5.Driver](ctx, tx, c.job)
+	if err != nil {
+		return fmt.Errorf("complete the job: %w", err)
+	}
+	// It may have been given up for dead while it worked. If it is to be tried again, the watermark
+	// keeps that attempt from doubling anything; if it has ended otherwise, nothing is stored.
+	if ended.State == rivertype.JobStateCancelled || ended.State == rivertype.JobStateDiscarded {
+		return fmt.Errorf("the job is %s by now", ended.State)
+	}
+	return nil
+}
+
+// write inserts the rows and moves the watermarks.
+func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learned, result *Result) error {
+	sources := &db.SourceCreateManyParams{
+		AppName: p.thread.AppName, JobID: c.record.ID, ThreadID: p.thread.ID, UserID: p.thread.UserID,
+	}
+	source := func(memoryID, factID uuid.UUID, s span, model string) {
+		sources.MemoryIds = append(sources.MemoryIds, memoryID)
+		sources.FactIds = append(sources.FactIds, factID)
+		sources.FromSeqs = append(sources.FromSeqs, s.fromSeq)
+		sources.ToSeqs = append(sources.ToSeqs, s.toSeq)
+		sources.Models = append(sources.Models, model)
+	}
+	for i, f := range l.facts {
+		var before *newFact
+		if i > 0 && l.facts[i-1].Type == f.Type && l.facts[i-1].Key == f.Key {
+			before = l.facts[i-1]
+		}
+		id, err := c.writeFact(ctx, tx, p, f, before)
+		if err != nil {
+			return fmt.Errorf("store a fact: %w", err)
+		}
+		source(nilUUID, id, f.span, l.reflector)
+		result.FactIDs = appendIDs(result.FactIDs, id)
+		result.Facts++
+	}
+	for _, m := range l.memories() {
+		id, err := c.writeMemory(ctx, tx, p, m)
+		if err != nil {
+			return fmt.Errorf("store a memory: %w", err)
+		}
+		source(id, nilUUID, m.span, m.model)
+		switch m.kind {
+		case episode:
+			result.EpisodeIDs = appendIDs(result.EpisodeIDs, id)
+			result.Episodes++
+		case insight:
+			result.InsightIDs = appendIDs(result.InsightIDs, id)
+			result.Insights++
+		case summary:
+			result.SummaryIDs = appendIDs(result.SummaryIDs, id)
+			result.Summaries++
+		}
+	}
+	if err := c.queries.SourceCreateMany(ctx, tx, sources); err != nil {
+		return fmt.Errorf("store where it came from: %w", err)
+	}
+	marks := &db.ThreadSetWatermarksParams{ID: p.thread.ID}
+	if l.replayed {
+		marks.ReplayedSeq = p.fast.to
+	}
+	if l.reflected {
+		marks.ReflectedSeq = p.deep.to
+	}
+	if err := c.queries.ThreadSetWatermarks(ctx, tx, marks); err != nil {
+		return fmt.Errorf("move the watermarks: %w", err)
+	}
+	result.Message = ""
+	result.Events += len(p.events)
+	result.Pieces++
+	result.WithoutEmbedding += l.withoutEmbedding
+	result.Repaired += l.repaired
+	result.Usage.add(l.usage)
+	result.setModel("embedder", l.embedder)
+	result.setModel("reflector", l.reflector)
+	result.setModel("summarizer", l.summarizer)
+	return nil
+}
+
+func (c *consolidation) writeMemory(ctx context.Context, tx pgx.Tx, p *piece, m *newMemory) (uuid.UUID, error) {
+	tokens := int32(c.config.Counter.Count(m.content))
+	params := &db.MemoryRememberParams{
+		AppName: p.thread.AppName, Author: m.author, Category: m.category, Content: m.content, Importance: &m.score,
+		InitialScore: m.initialScore, Intensity: 0.5, Metadata: json.RawMessage(`{}`), MemoryType: "episodic",
+		OccurredFrom: &m.from, OccurredUntil: &m.until, Source: FastReplay, Tags: m.tags, ThreadID: &p.thread.ID,
+		TokenCount: &tokens, UserID: p.thread.UserID,
+	}
+	if params.Tags == nil {
+		params.Tags = []string{}
+	}
+	params.Embedding, params.EmbeddingModel = c.vector(m.vector)
+	switch m.kind {
+	case episode:
+		params.FromSeq, params.ToSeq = &m.fromSeq, &m.toSeq
+	case insight:
+		// Without a range of its own: the same insight from another conversation is the same memory.
+		params.MemoryType, params.Source = "semantic", DeepReflection
+	case summary:
+		params.FromSeq, params.ToSeq = &m.fromSeq, &m.toSeq
+		params.MemoryType, params.Category = "summary", "other"
+	}
+	return c.queries.MemoryRemember(ctx, tx, params)
+}
+
+// writeFact states a fact. before is the one of the same key that was stated before it in the same
+// conversation.
+func (c *consolidation) writeFact(ctx context.Context, tx pgx.Tx, p *piece, f, before *newFact) (uuid.UUID, error) {
+	validFrom := f.from
+	if f.ValidFrom != nil {
+		validFrom = *f.ValidFrom
+	}
+	if before != nil && !validFrom.After(before.from) {
+		validFrom = f.until // both were said again later: this one holds since then
+	}
+	if f.ValidFrom != nil {
+		// What is stated holds now. A date before the present value's would put it into the past.
+		current, err := c.queries.FactGetCurrent(ctx, tx, &db.FactGetCurrentParams{
+			AppName: p.thread.AppName, FactType: f.Type, Key: f.Key, UserID: p.thread.UserID,
+		})
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return uuid.Nil, err
+		}
+		if err == nil && validFrom.Before(current.ValidFrom) && current.ValidFrom.Before(f.until) {
+			validFrom = f.until
+		}
+	}
+	tokens := int32(c.config.Counter.Count(f.text))
+	params := &db.FactUpsertParams{
+		AppName: p.thread.AppName, Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key,
+		ThreadID: &p.thread.ID, TokenCount: &tokens, UserID: p.thread.UserID, ValidFrom: &validFrom, Value: f.Value,
+	}
+	params.Embedding, params.EmbeddingModel = c.vector(f.vector)
+	return c.queries.FactUpsert(ctx, tx, params)
+}
+
+func (c *consolidation) vector(values []float32) (*pgvector.Vector, *string) {
+	if values == nil {
+		return nil, nil
+	}
+	v := pgvector.NewVector(values)
+	name := c.config.Models.Embedder.Name()
+	return &v, &name
+}
+
+// writeResult writes down what was made so far.
+func (c *consolidation) writeResult(ctx context.Context, tx pgx.Tx, p *piece, result *Result) error {
+	text, err := json.Marshal(result)
+	if err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	params := &db.JobSetResultParams{FromSeq: c.record.FromSeq, ID: c.record.ID, Result: text, ToSeq: c.record.ToSeq}
+	if !p.empty() {
+		from, to := p.from(), p.to()
+		if params.FromSeq == nil {
+			params.FromSeq = &from
+		}
+		params.ToSeq = &to
+	}
+	if err := c.queries.JobSetResult(ctx, tx, params); err != nil {
+		return fmt.Errorf("write the result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,312 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
+	"github.com/riverqueue/river"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+const (
+	// minSnooze is more than the time below which River makes a job available at once; see
+	// retryPolicy.
+	minSnooze = 10 * time.Second
+
+	// A row that can't be embedded is tried again after this, and ever more seldom.
+	embedRetryBase = 30 * time.Second
+	embedRetryMax  = time.Hour
+
+	// maxErrorChars bounds what embedding_queue.error holds.
+	maxErrorChars = 500
+
+	// poisonRows is after how many rows that failed each by itself, while none succeeded, it is not
+	// the rows' fault.
+	poisonRows = 3
+)
+
+// EmbedArgs asks for the vectors of the rows on embedding_queue. Triggers enqueue it.
+type EmbedArgs struct {
+	// Sweep marks the safety net: a job of the clock's, beside those of the triggers.
+	Sweep bool `json:"sweep,omitempty"`
+}
+
+// Kind is the name of the kind.
+func (EmbedArgs) Kind() string { return "embed" }
+
+// InsertOpts are those of the triggers' jobs.
+func (EmbedArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: queueSweep} }
+
+type embedWorker struct {
+	river.WorkerDefaults[EmbedArgs]
+	*Worker
+}
+
+// Timeout is the time limit of a job.
+func (w *embedWorker) Timeout(*river.Job[EmbedArgs]) time.Duration { return w.config.EmbedTimeout }
+
+type queuedRow = db.EmbeddingClaimRow
+
+// Work works off the queue: it claims rows, embeds them without a connection, and stores each batch
+// in one transaction. It ends when nothing is due, or when its time is up: what is left is found by
+// the next sweep.
+func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
+	started := time.Now()
+	for time.Since(started) < w.config.EmbedTimeout/2 {
+		if wait := w.embedPause.remaining(); wait > 0 {
+			w.metrics.snoozed(job.Kind)
+			return river.JobSnooze(max(wait, minSnooze))
+		}
+		rows, err := w.queries.EmbeddingClaim(ctx, w.pool, &db.EmbeddingClaimParams{
+			LeaseSeconds: w.config.EmbedTimeout.Seconds(), MaxChars: int32(w.maxEmbedChars()),
+			MaxRows: int32(w.config.EmbedBatch),
+		})
+		if err != nil {
+			return w.stopped(ctx, fmt.Errorf("claim rows: %w", db.Wrap(err)))
+		}
+		if len(rows) == 0 {
+			return nil
+		}
+		b := &embedBatch{embedWorker: w}
+		if err := b.work(ctx, rows); err != nil {
+			return w.stopped(ctx, b.giveBack(ctx, err))
+		}
+		w.logger.DebugContext(ctx, "rows were embedded", "job", job.ID, "rows", b.embedded, "failed", b.failed)
+	}
+	return nil
+}
+
+// stopped makes the end of a job that this process's end cuts short a plain one: its rows are on the
+// queue, and a job that River makes available again might be one too many.
+func (w *embedWorker) stopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+// embedBatch is a batch of rows under work.
+type embedBatch struct {
+	*embedWorker
+	embedded, failed int
+	pending          []uuid.UUID
+}
+
+// work embeds a batch. It fails if that was not the rows' fault; b.pending are then the rows that
+// were not dealt with.
+func (b *embedBatch) work(ctx context.Context, rows []*queuedRow) error {
+	var (
+		blank []uuid.UUID
+		left  []*queuedRow
+		texts []string
+	)
+	for _, r := range rows {
+		if isBlank(r.Text) {
+			blank = append(blank, r.RowID)
+			continue
+		}
+		left = append(left, r)
+		texts = append(texts, b.embeddable(r.Text))
+	}
+	if len(blank) > 0 {
+		if err := b.queries.EmbeddingDrop(ctx, b.pool, blank); err != nil {
+			return fmt.Errorf("drop rows without words from the queue: %w", db.Wrap(err))
+		}
+		b.logger.DebugContext(ctx, "rows that are gone or have no words left the queue", "rows", len(blank))
+	}
+	return b.embed(ctx, left, texts)
+}
+
+// embed embeds rows, and halves them where that fails because of one of them.
+func (b *embedBatch) embed(ctx context.Context, rows []*queuedRow, texts []string) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	embedder := b.config.Models.Embedder
+	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
+	if err == nil {
+		err = checkVectors(vectors, len(texts), embedder.Dimension())
+	}
+	if err == nil {
+		return b.put(ctx, rows, vectors)
+	}
+	if ctx.Err() != nil || !isPoison(err) {
+		b.add(rows)
+		return err
+	}
+	if len(rows) == 1 {
+		return b.poison(ctx, rows[0], err)
+	}
+	half := len(rows) / 2
+	if err := b.embed(ctx, rows[:half], texts[:half]); err != nil {
+		b.add(rows[half:])
+		return err
+	}
+	return b.embed(ctx, rows[half:], texts[half:])
+}
+
+// put stores the vectors of rows that are still there.
+func (b *embedBatch) put(ctx context.Context, rows []*queuedRow, vectors [][]float32) error {
+	err := db.Wrap(b.putOnce(ctx, rows, vectors))
+	switch {
+	case err == nil:
+		b.embedded += len(rows)
+		b.metrics.embedded.Add(float64(len(rows)))
+		return nil
+	case ctx.Err() != nil || !errors.Is(err, db.ErrInvalidEmbedding):
+		b.add(rows)
+		return fmt.Errorf("store vectors: %w", err)
+	case len(rows) == 1:
+		return b.poison(ctx, rows[0], err)
+	}
+	half := len(rows) / 2
+	if err := b.put(ctx, rows[:half], vectors[:half]); err != nil {
+		b.add(rows[half:])
+		return err
+	}
+	return b.put(ctx, rows[half:], vectors[half:])
+}
+
+func (b *embedBatch) putOnce(ctx context.Context, rows []*queuedRow, vectors [][]float32) error {
+	ids := rowIDs(rows)
+	name := b.config.Models.Embedder.Name()
+	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		// A vector has no foreign key to its row: whoever is forgotten at this moment must not leave one.
+		memories, err := b.queries.EmbeddingHoldMemories(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		facts, err := b.queries.EmbeddingHoldFacts(ctx, tx, ids)
+		if err != nil {
+			return err
+		}
+		there := make(map[uuid.UUID]bool, len(rows))
+		for _, id := range append(memories, facts...) {
+			there[id] = true
+		}
+		for i, r := range rows {
+			if !there[r.RowID] {
+				continue
+			}
+			err := b.queries.EmbeddingPut(ctx, tx, &db.EmbeddingPutParams{
+				AppName: r.AppName, Embedding: pgvector.NewVector(vectors[i]), Model: name, RowID: r.RowID,
+				Source: r.Source, UserID: r.UserID,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// poison puts off a row that can't be embedded. Where every row is such a one, the fault is not
+// theirs.
+func (b *embedBatch) poison(ctx context.Context, row *queuedRow, reason error) error {
+	b.failed++
+	if b.embedded == 0 && b.failed >= poisonRows {
+		b.add([]*queuedRow{row})
+		return reason
+	}
+	b.logger.WarnContext(ctx, "a row can't be embedded; will try again", "row", row.RowID, "source", row.Source,
+		"attempts", row.Attempts, "error", reason)
+	return b.later(ctx, []uuid.UUID{row.RowID}, backoff(int(row.Attempts), embedRetryBase, embedRetryMax), reason)
+}
+
+func (b *embedBatch) add(rows []*queuedRow) { b.pending = append(b.pending, rowIDs(rows)...) }
+
+// giveBack puts rows back on the queue that were not dealt with, and says what becomes of the job.
+func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
+	wait := time.Duration(0)
+	var failure *model.Error
+	systemic := ctx.Err() == nil && errors.As(reason, &failure)
+	if systemic {
+		wait = b.pauseEmbedding(reason)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := b.later(ctx, b.pending, wait, reason); err != nil {
+		return errors.Join(reason, err) // they come back when their lease ends
+	}
+	if !systemic {
+		return reason
+	}
+	b.logger.WarnContext(ctx, "the embedder fails; will try again", "rows", len(b.pending), "wait", wait, "error", reason)
+	b.metrics.snoozed(EmbedArgs{}.Kind())
+	return river.JobSnooze(max(wait, minSnooze))
+}
+
+func (b *embedBatch) later(ctx context.Context, rows []uuid.UUID, wait time.Duration, reason error) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	err := b.queries.EmbeddingDefer(ctx, b.pool, &db.EmbeddingDeferParams{
+		DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars), RowIds: rows,
+	})
+	if err != nil {
+		return fmt.Errorf("put rows back on the queue: %w", db.Wrap(err))
+	}
+	return nil
+}
+
+// pauseEmbedding keeps this process from asking an embedder again for a while, after an error that
+// no row is to blame for. It gives the time.
+func (w *Worker) pauseEmbedding(reason error) time.Duration {
+	var failure *model.Error
+	if !errors.As(reason, &failure) || isPoison(reason) && failure.Kind != model.KindInvalidReply {
+		return 0
+	}
+	wait := max(failure.RetryAfter, jitter(minSnooze))
+	w.embedPause.extend(wait)
+	return wait
+}
+
+// isPoison is whether an error may be the fault of one of the texts.
+func isPoison(err error) bool {
+	var failure *model.Error
+	if !errors.As(err, &failure) {
+		return false
+	}
+	switch failure.Kind {
+	case model.KindInvalidReply:
+		return true
+	case model.KindRejected:
+		// Not a key that is not right, nor a model that is not there.
+		return failure.Status != 401 && failure.Status != 403 && failure.Status != 404
+	case model.KindRateLimited, model.KindUnavailable:
+	}
+	return false
+}
+
+// checkVectors makes sure of what the port promises, before it is stored.
+func checkVectors(vectors [][]float32, texts, dimension int) error {
+	failure := func(format string, args ...any) error {
+		return &model.Error{
+			Err: fmt.Errorf(format, args...), Kind: model.KindInvalidReply, Operation: "embed", Provider: "embedder",
+		}
+	}
+	if len(vectors) != texts {
+		return failure("%d vectors for %d texts", len(vectors), texts)
+	}
+	for _, v := range vectors {
+		if len(v) != dimension {
+			return failure("a vector of %d dimensions instead of %d", len(v), dimension)
+		}
+	}
+	return nil
+}
+
+func rowIDs(rows []*queuedRow) []uuid.UUID {
+	ids := make([]uuid.UUID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.RowID
+	}
+	return ids
+}

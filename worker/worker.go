@@ -1,0 +1,286 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+// schema is where River's tables are.
+const schema = "hippocampus"
+
+// The queues. The SQL functions that enqueue know the first two by name.
+const (
+	queueConsolidation = "consolidation"
+	queueSweep         = "sweep"
+	queueMaintenance   = "maintenance"
+)
+
+// Worker works on the jobs of a database. Make it with [New].
+type Worker struct {
+	client  *river.Client[pgx.Tx]
+	config  *Config
+	cancel  context.CancelFunc
+	ctx     context.Context //nolint:containedctx // the life of what River calls without a context
+	logger  *slog.Logger
+	metrics *metrics
+	pool    *pgxpool.Pool
+	queries *db.Queries
+	started atomic.Bool
+
+	// embedPause keeps this process from asking an embedder that asked for patience.
+	embedPause pause
+}
+
+// New makes a worker. Its pool's login must be a member of hippocampus_worker. The pool needs a
+// connection for listening, and one for each job that reads or writes at a time: 10 are plenty for
+// the defaults. The caller closes pool and models, after [Worker.Stop].
+//
+// It fails for a configuration that can't work. It does not use the database yet.
+func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
+	if pool == nil || config == nil {
+		return nil, errors.New("make a worker: pool and config are required")
+	}
+	config = config.WithDefaults()
+	if err := config.validate(); err != nil {
+		return nil, fmt.Errorf("make a worker: %w", err)
+	}
+	w := &Worker{config: config, logger: config.Logger, pool: pool, queries: db.New()}
+	w.ctx, w.cancel = context.WithCancel(context.Background())
+	w.metrics = newMetrics(w)
+	models := *config.Models
+	config.Models = &models
+	w.metrics.instrument(&models)
+
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &consolidateWorker{Worker: w})
+	river.AddWorker(workers, &countTokensWorker{Worker: w})
+	river.AddWorker(workers, &embedWorker{Worker: w})
+
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		ErrorHandler:      &errorHandler{w},
+		FetchCooldown:     config.FetchCooldown,
+		FetchPollInterval: config.FetchPollInterval,
+		JobTimeout:        config.longest(),
+		Logger:            slog.New(atLeast{Handler: config.Logger.Handler(), level: slog.LevelWarn}),
+		Middleware:        []rivertype.Middleware{&jobMeter{metrics: w.metrics}},
+		PeriodicJobs:      w.periodicJobs(),
+		PollOnly:          config.PollOnly,
+		Queues: map[string]river.QueueConfig{
+			queueConsolidation: {MaxWorkers: config.ConsolidationWorkers},
+			queueMaintenance:   {MaxWorkers: 2},
+			queueSweep:         {MaxWorkers: config.SweepWorkers},
+		},
+		// It would need the owner's rights. Our own index job does it, with them.
+		ReindexerIndexNames:  []string{},
+		RescueStuckJobsAfter: config.RescueAfter,
+		RetryPolicy:          retryPolicy{},
+		Schema:               schema,
+		SoftStopTimeout:      config.StopTimeout,
+		Workers:              workers,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a worker: %w", err)
+	}
+	w.client = client
+	if config.Metrics != nil {
+		if err := config.Metrics.Register(w.metrics); err != nil {
+			return nil, fmt.Errorf("make a worker: register metrics: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// Client is River's client: to insert jobs, cancel them, pause queues, or be told of events.
+func (w *Worker) Client() *river.Client[pgx.Tx] { return w.client }
+
+// Start checks that the database fits this binary and the embedder, and starts to work. It returns
+// when the first jobs can be fetched. Cancelling the context stops the worker as Stop does.
+//
+// Errors: [db.ErrNotMigrated], [db.ErrDatabaseNewer], [db.ErrPermission]; [db.ErrDimension] and
+// [db.ErrEmbeddingModel] where the embedder is not the deployment's.
+func (w *Worker) Start(ctx context.Context) error {
+	if err := w.check(ctx); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	if err := w.client.Start(ctx); err != nil {
+		return fmt.Errorf("start the worker: %w", db.Wrap(err))
+	}
+	w.started.Store(true)
+	return nil
+}
+
+// Stop lets running jobs end for StopTimeout, then cancels them; they are started again by another
+// worker. It returns when all have returned, or with the context's error when that ends first. A
+// worker that was stopped can't be started again.
+func (w *Worker) Stop(ctx context.Context) error {
+	defer w.cancel()
+	if err := w.client.Stop(ctx); err != nil {
+		return fmt.Errorf("stop the worker: %w", err)
+	}
+	return nil
+}
+
+// EnqueueConsolidationTx asks for the consolidation of a thread in the caller's transaction: rolled
+// back with it, started within milliseconds of its commit. It calls the SQL function
+// enqueue_consolidation, as any other client can. jobType is [FastReplay], [DeepReflection] or
+// [FullConsolidation]. It returns the id of the row in consolidation_jobs; one that waits already
+// is returned again.
+//
+// Errors: [db.ErrThreadNotFound], [db.ErrInvalidJobType].
+func EnqueueConsolidationTx(ctx context.Context, tx pgx.Tx, threadID uuid.UUID, jobType string) (uuid.UUID, error) {
+	id, err := db.New().JobEnqueueConsolidation(ctx, tx, &db.JobEnqueueConsolidationParams{
+		JobType: jobType, ThreadID: threadID,
+	})
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("enqueue a consolidation: %w", db.Wrap(err))
+	}
+	return id, nil
+}
+
+// check refuses a database on which this worker can't work.
+func (w *Worker) check(ctx context.Context) error {
+	if err := db.CheckCompatible(ctx, w.pool); err != nil {
+		return err
+	}
+	embedder := w.config.Models.Embedder
+	if _, err := w.queries.EmbeddingModelSetName(ctx, w.pool, embedder.Name()); err != nil {
+		return db.Wrap(err)
+	}
+	serving, err := w.queries.EmbeddingModelServing(ctx, w.pool)
+	if err != nil {
+		return db.Wrap(err)
+	}
+	if int(serving.Dimension) != embedder.Dimension() {
+		return fmt.Errorf("%w: the database has vectors of %d dimensions, %s makes %d: "+
+			"set the embedder's dimension to %[2]d, or choose another embedder",
+			db.ErrDimension, serving.Dimension, embedder.Name(), embedder.Dimension())
+	}
+	if serving.Model != nil && *serving.Model != embedder.Name() {
+		return fmt.Errorf("%w: the database has vectors of %s, not of %s: vectors of two models can't be compared",
+			db.ErrEmbeddingModel, *serving.Model, embedder.Name())
+	}
+	return nil
+}
+
+// periodicJobs are what River's leader enqueues by the clock.
+func (w *Worker) periodicJobs() []*river.PeriodicJob {
+	// Of each kind one at a time: it works off all that is due.
+	once := river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+		rivertype.JobStateRunning, rivertype.JobStateScheduled,
+	}}
+	sweep := func(args river.JobArgs, due func(context.Context) (bool, error)) *river.PeriodicJob {
+		return river.NewPeriodicJob(river.PeriodicInterval(w.config.SweepInterval),
+			func() (river.JobArgs, *river.InsertOpts) {
+				if !w.isDue(args.Kind(), due) {
+					return nil, nil
+				}
+				return args, &river.InsertOpts{Queue: queueSweep, UniqueOpts: once}
+			}, &river.PeriodicJobOpts{ID: args.Kind(), RunOnStart: true})
+	}
+	return []*river.PeriodicJob{
+		sweep(EmbedArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
+			if w.embedPause.remaining() > 0 {
+				return false, nil
+			}
+			return w.queries.EmbeddingIsDue(ctx, w.pool)
+		}),
+		sweep(CountTokensArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
+			return w.queries.TokenIsDue(ctx, w.pool)
+		}),
+	}
+}
+
+// isDue asks whether a sweep has something to do, so that one that has not leaves no rows behind.
+func (w *Worker) isDue(kind string, due func(context.Context) (bool, error)) bool {
+	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+	defer cancel()
+	is, err := due(ctx)
+	if err != nil && w.ctx.Err() == nil {
+		w.logger.WarnContext(ctx, "can't look for work; will try again", "kind", kind, "error", err)
+	}
+	return is && err == nil
+}
+
+// pause is a time until which something is left alone.
+type pause struct {
+	mu    sync.Mutex
+	until time.Time
+}
+
+// extend makes the pause last for at least d from now.
+func (p *pause) extend(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until := time.Now().Add(d); until.After(p.until) {
+		p.until = until
+	}
+}
+
+// remaining is how long the pause still lasts, 0 when it is over.
+func (p *pause) remaining() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return max(0, time.Until(p.until))
+}
+
+// backoff is the wait before the next attempt: base, three times as long after each failure, at
+// most limit, and up to a fifth more or less, so that those who failed together don't come back
+// together.
+func backoff(failures int, base, limit time.Duration) time.Duration {
+	wait := base
+	for i := 1; i < failures && wait < limit; i++ {
+		wait *= 3
+	}
+	return jitter(min(wait, limit))
+}
+
+func jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*rand.Float64())) //nolint:gosec // no secret
+}
+
+// retryPolicy is for the kinds that have none of their own. It never waits less than 10 seconds:
+// River makes a job that waits less than 5 available at once, and of those that triggers enqueue
+// only one of a kind may be available.
+type retryPolicy struct{}
+
+// NextRetry is when a failed job is tried again.
+func (retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
+	return time.Now().Add(backoff(job.Attempt, 15*time.Second, 10*time.Minute))
+}
+
+// errorHandler puts failures where an operator looks: the log and the metrics.
+type errorHandler struct{ *Worker }
+
+// HandleError is told of every attempt that failed.
+func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
+	level := slog.LevelWarn
+	if job.Attempt >= job.MaxAttempts {
+		level = slog.LevelError
+	}
+	h.logger.Log(ctx, level, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt,
+		"of", job.MaxAttempts, "error", err)
+	return nil
+}
+
+// HandlePanic is told of every attempt that panicked.
+func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+	h.logger.ErrorContext(ctx, "a job panicked", "kind", job.Kind, "job", job.ID,
+		"attempt", job.Attempt, "of", job.MaxAttempts, "panic", fmt.Sprint(value), "trace", trace)
+	return nil
+}
