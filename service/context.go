@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
-	"github.com/hippocampus-memory/hippocampus/db"
 )
 
 // ContextOptions are the options of [OpenMemoryService.GetContextWindow]. Fields that are pointers

@@ -295,4 +295,3 @@ func (r *SearchResponse) ids() []uuid.UUID {
 	}
 	return slices.Clip(ids)
 }
-

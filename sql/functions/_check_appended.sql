@@ -14,9 +14,11 @@ BEGIN
         SELECT FROM unnest(p_events) e
         WHERE coalesce(octet_length(e.author), 0) NOT BETWEEN 1 AND 255
            OR octet_length(e.event_type) NOT BETWEEN 1 AND 64 OR octet_length(e.event_id) NOT BETWEEN 1 AND 255
-           OR e.content IS NULL OR pg_column_size(e.content) > 1048576 OR octet_length(e.text) > 1048576
+           OR octet_length(e.invocation_id) > 255 OR octet_length(e.branch) > 1024 OR NOT isfinite(e.created_at)
+           OR coalesce(e.content, 'null') = 'null' OR pg_column_size(e.content) > 1048576 OR octet_length(e.text) > 1048576
            OR e.category <> ALL (c_categories) OR NOT coalesce(e.importance, 0) BETWEEN 0 AND 1
            OR e.token_count < 0 OR cardinality(e.tags) > 64 OR pg_column_size(e.metadata) > 262144
+           OR EXISTS (SELECT FROM unnest(e.tags) AS t (tag) WHERE coalesce(octet_length(t.tag), 0) NOT BETWEEN 1 AND 255)
            OR jsonb_typeof(e.metadata) <> 'object') THEN
         RETURN;
     END IF;
@@ -32,7 +34,11 @@ BEGIN
             'Give 1 to 64 bytes, for example message.'),
         (octet_length(e.event_id) NOT BETWEEN 1 AND 255, 'HC009', format('has an event_id of %s bytes', octet_length(e.event_id)),
             'Give 1 to 255 bytes, or leave it out.'),
-        (e.content IS NULL, 'HC009', 'has no content', 'Give the content as JSON, for example {"text": "…"}.'),
+        (octet_length(e.invocation_id) > 255, 'HC009', format('has an invocation_id of %s bytes', octet_length(e.invocation_id)),
+            'Give at most 255 bytes.'),
+        (octet_length(e.branch) > 1024, 'HC009', format('has a branch of %s bytes', octet_length(e.branch)), 'Give at most 1024 bytes.'),
+        (NOT isfinite(e.created_at), 'HC009', format('has created_at %s', e.created_at), 'Give a time, or leave it out.'),
+        (coalesce(e.content, 'null') = 'null', 'HC009', 'has no content', 'Give the content as JSON, for example {"text": "…"}.'),
         (pg_column_size(e.content) > 1048576, 'HC006', format('has content of %s bytes', pg_column_size(e.content)),
             'Give at most 1048576 bytes; store larger content elsewhere and refer to it.'),
         (octet_length(e.text) > 1048576, 'HC006', format('has a text of %s bytes', octet_length(e.text)),
@@ -42,6 +48,8 @@ BEGIN
         (NOT coalesce(e.importance, 0) BETWEEN 0 AND 1, 'HC009', format('has importance %s', e.importance), 'Give a number from 0 to 1.'),
         (e.token_count < 0, 'HC009', format('has token_count %s', e.token_count), 'Give a count of tokens, or leave it out.'),
         (cardinality(e.tags) > 64, 'HC009', format('has %s tags', cardinality(e.tags)), 'Give at most 64.'),
+        (EXISTS (SELECT FROM unnest(e.tags) AS t (tag) WHERE coalesce(octet_length(t.tag), 0) NOT BETWEEN 1 AND 255),
+            'HC009', 'has a tag that is null, empty or over 255 bytes', 'Give tags of 1 to 255 bytes.'),
         (jsonb_typeof(e.metadata) <> 'object', 'HC009', 'has metadata that is no object', 'Give a JSON object.'),
         (pg_column_size(e.metadata) > 262144, 'HC006', format('has metadata of %s bytes', pg_column_size(e.metadata)),
             'Give at most 262144 bytes.')

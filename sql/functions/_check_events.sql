@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION hippocampus._check_events(
     p_events jsonb
 ) RETURNS void
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
@@ -17,23 +17,25 @@ BEGIN
     FROM jsonb_array_elements(p_events) WITH ORDINALITY a (item, place)
     CROSS JOIN LATERAL (
         SELECT e.key, e.value FROM jsonb_each(CASE WHEN jsonb_typeof(a.item) = 'object' THEN a.item ELSE '{}' END) e
-        UNION ALL SELECT '', a.item WHERE jsonb_typeof(a.item) <> 'object'
+        UNION ALL SELECT NULL, a.item WHERE jsonb_typeof(a.item) <> 'object'
     ) f
     LEFT JOIN (VALUES ('author', 'string'), ('text', 'string'), ('event_type', 'string'), ('category', 'string'),
         ('event_id', 'string'), ('invocation_id', 'string'), ('branch', 'string'), ('created_at', 'string'),
         ('importance', 'number'), ('token_count', 'number'), ('tags', 'array'), ('metadata', 'object'), ('context', 'object'),
         ('content', 'any')) AS t (key, type) ON t.key = f.key
     WHERE t.type IS NULL OR jsonb_typeof(f.value) NOT IN (t.type, 'null') AND t.type <> 'any'
-       OR f.key = 'token_count' AND jsonb_typeof(f.value) = 'number' AND (f.value::numeric % 1 <> 0 OR f.value::numeric > 2147483647)
+       OR f.key = 'token_count' AND jsonb_typeof(f.value) = 'number' AND (f.value::numeric % 1 <> 0 OR abs(f.value::numeric) > 2147483647)
        OR f.key = 'importance' AND jsonb_typeof(f.value) = 'number' AND abs(f.value::numeric) > 1e30
+       OR f.key = 'tags' AND jsonb_path_exists(f.value, 'strict $[*] ? (@.type() <> "string")', silent => true)
        OR f.key = 'created_at' AND jsonb_typeof(f.value) = 'string' AND NOT pg_input_is_valid(f.value #>> '{}', 'timestamptz')
     ORDER BY a.place LIMIT 1;
-    IF FOUND AND v_bad.key = '' THEN
+    IF FOUND AND v_bad.key IS NULL THEN
         RAISE EXCEPTION 'event % of the batch is a JSON %', v_bad.place, jsonb_typeof(v_bad.value)
             USING ERRCODE = 'HC009', HINT = 'Give objects: {"author": "user", "content": {"text": "…"}}.';
     ELSIF FOUND THEN
         RAISE EXCEPTION 'event % of the batch has % %', v_bad.place, v_bad.key, left(v_bad.value::text, 100)
             USING ERRCODE = 'HC009', HINT = CASE v_bad.key WHEN 'created_at' THEN 'Give a time, for example 2026-05-01T12:00:00Z.'
+                WHEN 'tags' THEN 'Give an array of strings.'
                 ELSE format('Give %s.', v_bad.wanted) END;
     END IF;
 END

@@ -1,5 +1,6 @@
 -- Deletes a conversation and all that was drawn from it alone: events, memories, facts, jobs and their River
--- rows. A memory or a fact that other threads tell as well stays, without this one among its sources.
+-- rows; drawn by a job, which names its sources, or stored by a client with the thread's id. A memory or a
+-- fact that other threads tell as well stays, without this one among its sources.
 CREATE OR REPLACE FUNCTION hippocampus.forget_thread(
     p_user_id text,
     p_app_name text,
@@ -19,15 +20,20 @@ BEGIN
         RAISE EXCEPTION 'thread % is unknown', coalesce(p_thread_id::text, 'null')
             USING ERRCODE = 'HC002', HINT = 'It may be deleted already; a bound role sees threads of its own scope only.';
     END IF;
-    SELECT array_agg(coalesce(s.memory_id, s.fact_id)) INTO v_ids
-    FROM hippocampus.memory_sources s
-    WHERE s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name
+    SELECT array_agg(d.id) INTO v_ids FROM (
+        SELECT coalesce(s.memory_id, s.fact_id) AS id FROM hippocampus.memory_sources s
+        WHERE s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name
+        UNION SELECT m.id FROM hippocampus.memories m
+        WHERE m.thread_id = p_thread_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        UNION SELECT f.id FROM hippocampus.facts f
+        WHERE f.thread_id = p_thread_id AND f.user_id = p_user_id AND f.app_name = p_app_name) d
+    WHERE NOT EXISTS (
+            SELECT FROM hippocampus.memory_sources o WHERE o.memory_id = d.id AND o.thread_id <> p_thread_id
+                AND o.user_id = p_user_id AND o.app_name = p_app_name)
       AND NOT EXISTS (
-          SELECT FROM hippocampus.memory_sources o
-          WHERE (o.memory_id = s.memory_id OR o.fact_id = s.fact_id) AND o.thread_id <> p_thread_id);
-    v_count := hippocampus.forget(p_user_id, p_app_name, coalesce(v_ids, '{}') || ARRAY(
-        SELECT m.id FROM hippocampus.memories m
-        WHERE m.thread_id = p_thread_id AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.from_seq IS NOT NULL));
+            SELECT FROM hippocampus.memory_sources o WHERE o.fact_id = d.id AND o.thread_id <> p_thread_id
+                AND o.user_id = p_user_id AND o.app_name = p_app_name);
+    v_count := hippocampus.forget(p_user_id, p_app_name, v_ids);
     DELETE FROM hippocampus.threads t
     WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
     RETURN v_count;

@@ -67,8 +67,11 @@ CREATE TABLE hippocampus.events (
     CONSTRAINT events_category_check CHECK (
         category IN ('chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other')),
     CONSTRAINT events_event_id_check CHECK (octet_length(event_id) BETWEEN 1 AND 255),
+    CONSTRAINT events_invocation_id_check CHECK (octet_length(invocation_id) <= 255),
+    CONSTRAINT events_branch_check CHECK (octet_length(branch) <= 1024),
+    CONSTRAINT events_created_at_check CHECK (isfinite(created_at)),
     CONSTRAINT events_text_check CHECK (octet_length(text) <= 1048576),
-    CONSTRAINT events_tags_check CHECK (cardinality(tags) <= 64),
+    CONSTRAINT events_tags_check CHECK (cardinality(tags) <= 64 AND pg_column_size(tags) <= 65536),
     CONSTRAINT events_content_check CHECK (pg_column_size(content) <= 1048576),
     CONSTRAINT events_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144)
 );

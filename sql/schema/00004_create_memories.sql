@@ -42,16 +42,18 @@ CREATE TABLE hippocampus.memories (
         category IN ('chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other')),
     CONSTRAINT memories_source_check CHECK (octet_length(source) BETWEEN 1 AND 255),
     CONSTRAINT memories_author_check CHECK (octet_length(author) BETWEEN 1 AND 255),
+    CONSTRAINT memories_shared_by_check CHECK (octet_length(shared_by) BETWEEN 1 AND 255),
     CONSTRAINT memories_visibility_check CHECK (visibility IN ('private', 'app')),
     CONSTRAINT memories_content_check CHECK (octet_length(content) BETWEEN 1 AND 1048576),
     CONSTRAINT memories_content_hash_check CHECK (octet_length(content_hash) = 32),
-    CONSTRAINT memories_tags_check CHECK (cardinality(tags) <= 64),
+    CONSTRAINT memories_tags_check CHECK (cardinality(tags) <= 64 AND pg_column_size(tags) <= 65536),
     CONSTRAINT memories_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144),
     CONSTRAINT memories_scores_check CHECK (
         retention_score BETWEEN 0 AND 1 AND initial_score BETWEEN 0 AND 1
         AND importance BETWEEN 0 AND 1 AND running_intensity BETWEEN 0 AND 1),
     CONSTRAINT memories_counts_check CHECK (encounter_count >= 1 AND access_count >= 0 AND token_count >= 0),
-    CONSTRAINT memories_occurred_check CHECK (occurred_from <= occurred_until),
+    CONSTRAINT memories_occurred_check CHECK (
+        occurred_from <= occurred_until AND isfinite(occurred_from) AND isfinite(occurred_until)),
     CONSTRAINT memories_seq_check CHECK (
         (from_seq IS NULL AND to_seq IS NULL) OR from_seq BETWEEN 1 AND to_seq)
 );
@@ -145,6 +147,7 @@ CREATE TABLE hippocampus.memory_sources (
         REFERENCES hippocampus.facts (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT memory_sources_thread_id_fkey FOREIGN KEY (thread_id, user_id, app_name)
         REFERENCES hippocampus.threads (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_sources_model_check CHECK (octet_length(model) <= 255),
     CONSTRAINT memory_sources_target_check CHECK (num_nonnulls(memory_id, fact_id) = 1),
     CONSTRAINT memory_sources_seq_check CHECK (from_seq BETWEEN 1 AND to_seq)
 );

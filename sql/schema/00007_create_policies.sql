@@ -48,14 +48,25 @@ GRANT SELECT ON hippocampus.threads, hippocampus.events, hippocampus.user_state,
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
 -- A tenant writes its own rows. Of the log it appends only; app-wide rows are the service's.
-GRANT INSERT, DELETE ON hippocampus.threads, hippocampus.user_state, hippocampus.memories, hippocampus.facts,
+-- The ids of threads and events are never a tenant's choice: a trusted role finds a thread by its id alone, so
+-- one that a tenant gave another's id would be found in its place. Nor are a job's status and River job, or a
+-- tenant could follow, hold and delete the jobs of others.
+GRANT INSERT (created_at, updated_at, user_id, app_name, session_id, state) ON hippocampus.threads TO hippocampus_tenant;
+GRANT UPDATE (updated_at, version, next_seq, replayed_seq, reflected_seq, session_id, state) ON hippocampus.threads
+    TO hippocampus_tenant;
+GRANT INSERT (created_at, sequence_num, importance, token_count, token_count_exact, thread_id, user_id, app_name, author,
+    event_type, category, event_id, invocation_id, branch, text, tags, content, metadata) ON hippocampus.events
+    TO hippocampus_tenant;
+GRANT INSERT (thread_id, user_id, app_name, job_type) ON hippocampus.consolidation_jobs TO hippocampus_tenant;
+GRANT DELETE ON hippocampus.threads TO hippocampus_tenant;
+GRANT INSERT, UPDATE, DELETE ON hippocampus.threads TO hippocampus_service, hippocampus_worker;
+GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs TO hippocampus_service, hippocampus_worker;
+GRANT INSERT, DELETE ON hippocampus.user_state, hippocampus.memories, hippocampus.facts,
     hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals,
     hippocampus.embeddings, hippocampus.embedding_queue
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
-GRANT UPDATE ON hippocampus.threads, hippocampus.user_state, hippocampus.memories, hippocampus.facts,
+GRANT UPDATE ON hippocampus.user_state, hippocampus.memories, hippocampus.facts,
     hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
-    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
-GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, UPDATE ON hippocampus.app_state
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

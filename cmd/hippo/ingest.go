@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/service"
+)
+
+// appendBatch is how many events go into one append.
+const appendBatch = 500
+
+// ingested counts what an ingest did.
+type ingested struct {
+	Sessions int `json:"sessions"`
+	Events   int `json:"events"`
+	// Known are events that the log had already.
+	Known int `json:"events_known"`
+	// Jobs are consolidations that were asked for.
+	Jobs []uuid.UUID `json:"jobs"`
+}
+
+// ingest logs a conversation and asks for the consolidation of each session. Sessions and events
+// that are there already, by their ids, are not logged again.
+func (e *engine) ingest(
+	ctx context.Context, scope service.Scope, c *conversation.Conversation, logged func(events int),
+) (*ingested, error) {
+	done := &ingested{Jobs: []uuid.UUID{}}
+	for _, session := range c.Sessions {
+		threadID, err := e.service.CreateThread(ctx, scope, &service.CreateThreadOptions{IfNotExists: true, SessionID: session.ID})
+		if err != nil {
+			return done, fmt.Errorf("session %s: %w", session.ID, err)
+		}
+		done.Sessions++
+		for start := 0; start < len(session.Events); start += appendBatch {
+			batch := session.Events[start:min(start+appendBatch, len(session.Events))]
+			params := make([]*service.EventParams, len(batch))
+			for i := range batch {
+				params[i] = eventParams(&batch[i])
+			}
+			stored, err := e.service.AppendEvents(ctx, scope, threadID, params, nil)
+			if err != nil {
+				return done, fmt.Errorf("session %s: %w", session.ID, err)
+			}
+			done.Events += len(stored)
+			done.Known += len(batch) - len(stored)
+			logged(len(batch))
+		}
+		job, err := e.service.AddSessionToMemory(ctx, scope, threadID.String(), service.ConsolidateFull)
+		if err != nil {
+			return done, fmt.Errorf("session %s: %w", session.ID, err)
+		}
+		done.Jobs = append(done.Jobs, job)
+	}
+	return done, nil
+}
+
+func eventParams(event *conversation.Event) *service.EventParams {
+	params := &service.EventParams{
+		Author: event.Author, Category: event.Category, Content: event.Content, EventID: event.EventID,
+		EventType: event.EventType, Metadata: event.Metadata, Tags: event.Tags, Text: event.Text,
+	}
+	if event.CreatedAt != nil {
+		params.CreatedAt = *event.CreatedAt
+	}
+	return params
+}
+
+// waitJobs waits for consolidations, and says which failed and why.
+func (e *engine) waitJobs(ctx context.Context, scope service.Scope, jobs []uuid.UUID, done func()) ([]*service.Job, error) {
+	var (
+		ended  []*service.Job
+		failed []error
+	)
+	for _, id := range jobs {
+		job, err := e.service.WaitJob(ctx, scope, id)
+		if err != nil {
+			return ended, err
+		}
+		if job.Status == service.JobFailed {
+			failed = append(failed, fmt.Errorf("consolidation %s of thread %s failed: %s", job.ID, job.ThreadID, job.Error))
+		}
+		ended = append(ended, job)
+		done()
+	}
+	return ended, errors.Join(failed...)
+}
+
+// progress draws a bar to standard error, where a person looks on.
+func (a *app) progress(total int, what string) *progressbar.ProgressBar {
+	out := io.Discard
+	if file, ok := a.stderr.(*os.File); ok && !a.json && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor fits
+		out = file
+	}
+	return progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(what),
+		progressbar.OptionShowCount(), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+}
+
+// jobResult reads the count of rows of one kind from a consolidation's result.
+func jobResult(job *service.Job) map[string]any {
+	result := map[string]any{}
+	if err := json.Unmarshal(job.Result, &result); err != nil {
+		return map[string]any{}
+	}
+	return result
+}
+
+// oneLine folds a text into one line of at most width characters.
+func oneLine(text string, width int) string {
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) <= width {
+		return string(runes)
+	}
+	return string(runes[:max(0, width-1)]) + "…"
+}

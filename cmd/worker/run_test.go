@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+// buffer is what a command writes; it may be read meanwhile.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// noEnv is an empty environment.
+func noEnv(string) string { return "" }
+
+func workerURL(t *testing.T, pool *pgxpool.Pool) string {
+	t.Helper()
+	return dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_worker", nil))
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+
+	t.Run("Help", func(t *testing.T) {
+		t.Parallel()
+		var stdout, stderr buffer
+		require.Equal(t, exitOK, run(t.Context(), []string{"--help"}, &stdout, &stderr, noEnv))
+		require.Contains(t, stdout.String(), "--http-address")
+		require.Empty(t, stderr.String())
+	})
+
+	t.Run("Once", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		var thread string
+		require.NoError(t, pool.QueryRow(t.Context(), `SELECT hippocampus.create_thread('ada', 'app')`).Scan(&thread))
+		_, err := pool.Exec(t.Context(), `SELECT hippocampus.append_event($1, 'user', 'message', '{"text": "I live in Berlin."}')`, thread)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), `SELECT hippocampus.enqueue_consolidation($1)`, thread)
+		require.NoError(t, err)
+		env := map[string]string{"DATABASE_URL": workerURL(t, pool), "HIPPOCAMPUS_WORKER_ONCE": "true"}
+		var stdout, stderr buffer
+		require.Equal(t, exitOK, run(t.Context(), nil, &stdout, &stderr, func(name string) string { return env[name] }), stderr.String())
+		var memories, queued int
+		err = pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM hippocampus.memories),
+			(SELECT count(*) FROM hippocampus.embedding_queue)`).Scan(&memories, &queued)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, memories, 2)
+		require.Zero(t, queued)
+		require.NotContains(t, stderr.String(), "Berlin")
+	})
+
+	t.Run("ServesUntilStopped", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var stderr buffer
+		done := make(chan int, 1)
+		go func() {
+			done <- run(ctx, []string{"--database-url", workerURL(t, pool), "--http-address", "127.0.0.1:0"}, io.Discard, &stderr, noEnv)
+		}()
+		started := regexp.MustCompile(`the worker has started.* http=(\S+)`)
+		require.Eventually(t, func() bool { return started.MatchString(stderr.String()) || len(done) > 0 }, time.Minute, time.Millisecond)
+		require.Empty(t, done, stderr.String())
+		address := started.FindStringSubmatch(stderr.String())[1]
+		for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ok", "/metrics": "hippocampus_consolidation_jobs"} {
+			response, err := http.Get("http://" + address + path)
+			require.NoError(t, err)
+			body, err := io.ReadAll(response.Body)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			require.Equal(t, http.StatusOK, response.StatusCode, path)
+			require.Contains(t, string(body), want)
+		}
+		cancel()
+		require.Equal(t, exitOK, <-done, stderr.String())
+	})
+
+	t.Run("SaysWhatIsWrong", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		good := workerURL(t, pool)
+		for name, c := range map[string]struct {
+			args []string
+			code int
+			want string
+		}{
+			"Argument":         {[]string{"drain"}, exitUsage, `worker takes no arguments, but got "drain"`},
+			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, exitInvalid, "the database has vectors of 64 dimensions"},
+			"Duration":         {[]string{"--stop-timeout", "soon"}, exitUsage, `invalid argument "soon"`},
+			"Flag":             {[]string{"--nope"}, exitUsage, "unknown flag: --nope"},
+			"Key":              {[]string{"--database-url", good, "--provider", "openai"}, exitUsage, "API key"},
+			"Level":            {[]string{"--log-level", "loud"}, exitUsage, `"loud" is none of debug, info, warn, error`},
+			"Login":            {[]string{"--database-url", dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_reader", nil))}, exitFailed, "GRANT hippocampus_worker TO"},
+			"NoServer":         {[]string{"--database-url", "postgres://127.0.0.1:1/x"}, exitConnect, "no Postgres at 127.0.0.1:1"},
+			"Password":         {[]string{"--database-url", strings.Replace(good, "hippocampus_test_worker:", "hippocampus_test_worker:x", 1)}, exitConnect, "refuses the password"},
+			"Provider":         {[]string{"--database-url", good, "--provider", "oracle"}, exitUsage, `unknown model provider "oracle"`},
+			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, exitUsage, "RescueAfter 1m0s must exceed"},
+			"Schedule":         {[]string{"--retention-schedule", "0 0 30 2 *"}, exitUsage, "it never comes"},
+			"ScheduleWithZone": {[]string{"--retention-schedule", "TZ=UTC 0 0 * * *"}, exitUsage, "give the time zone by itself"},
+			"Zone":             {[]string{"--time-zone", "Mars/Olympus"}, exitUsage, "unknown time zone"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				var stderr buffer
+				require.Equal(t, c.code, run(t.Context(), c.args, io.Discard, &stderr, noEnv), stderr.String())
+				require.Contains(t, stderr.String(), c.want)
+				first, rest, _ := strings.Cut(stderr.String(), "\n")
+				require.True(t, strings.HasPrefix(first, "worker: "), first)
+				require.Contains(t, []string{"", "See \"worker --help\".\n"}, rest)
+			})
+		}
+	})
+}
