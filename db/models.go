@@ -259,17 +259,6 @@ type RetentionBands struct {
 	AverageScore float64
 }
 
-// What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.
-type RetentionBatch struct {
-	Scanned        int32
-	Refreshed      int32
-	Deleted        int32
-	AfterUserID    string
-	AfterAppName   string
-	AfterCreatedAt time.Time
-	AfterID        uuid.UUID
-}
-
 // One row a conversation (a session, in ADK's words).
 type Thread struct {
 	CreatedAt time.Time

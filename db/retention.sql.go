@@ -66,9 +66,12 @@ func (q *Queries) RetentionDistribution(ctx context.Context, db DBTX, arg *Reten
 }
 
 const retentionSweep = `-- name: RetentionSweep :one
-SELECT scanned, refreshed, deleted, after_user_id, after_app_name, after_created_at, after_id FROM hippocampus.sweep_retention(
+SELECT b.scanned, b.refreshed, b.deleted, coalesce(b.after_user_id, '')::text AS after_user_id,
+    coalesce(b.after_app_name, '')::text AS after_app_name, coalesce(b.after_created_at, '-infinity')::timestamptz AS after_created_at,
+    coalesce(b.after_id, '00000000-0000-0000-0000-000000000000')::uuid AS after_id, (b.after_id IS NULL)::boolean AS done
+FROM hippocampus.sweep_retention(
     p_after_user_id => $1, p_after_app_name => $2, p_after_created_at => $3,
-    p_after_id => $4, p_limit => $5)
+    p_after_id => $4, p_limit => $5) b
 `
 
 type RetentionSweepParams struct {
@@ -79,7 +82,18 @@ type RetentionSweepParams struct {
 	MaxRows        int32
 }
 
-func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, arg *RetentionSweepParams) (*RetentionBatch, error) {
+type RetentionSweepRow struct {
+	Scanned        int32
+	Refreshed      int32
+	Deleted        int32
+	AfterUserID    string
+	AfterAppName   string
+	AfterCreatedAt time.Time
+	AfterID        uuid.UUID
+	Done           bool
+}
+
+func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, arg *RetentionSweepParams) (*RetentionSweepRow, error) {
 	row := db.QueryRow(ctx, retentionSweep,
 		arg.AfterUserID,
 		arg.AfterAppName,
@@ -87,7 +101,7 @@ func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, arg *RetentionSwe
 		arg.AfterID,
 		arg.MaxRows,
 	)
-	var i RetentionBatch
+	var i RetentionSweepRow
 	err := row.Scan(
 		&i.Scanned,
 		&i.Refreshed,
@@ -96,6 +110,18 @@ func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, arg *RetentionSwe
 		&i.AfterAppName,
 		&i.AfterCreatedAt,
 		&i.AfterID,
+		&i.Done,
 	)
 	return &i, err
+}
+
+const retentionTrim = `-- name: RetentionTrim :one
+SELECT hippocampus.trim_memories(p_limit => $1)::integer AS deleted
+`
+
+func (q *Queries) RetentionTrim(ctx context.Context, db DBTX, maxRows int32) (int32, error) {
+	row := db.QueryRow(ctx, retentionTrim, maxRows)
+	var deleted int32
+	err := row.Scan(&deleted)
+	return deleted, err
 }

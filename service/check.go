@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -10,17 +11,22 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/hippocampus-memory/hippocampus/db"
 )
 
 // What the database takes; it checks again, and its own limits hold.
 const (
-	maxContent = 2 << 20
-	maxID      = 255
-	maxJSON    = 16 << 20 // as text, which may be longer than what is stored
-	maxLimit   = 10_000
-	maxTags    = 64
-	maxText    = 1 << 20
+	maxAgeDays     = 36_500
+	maxBlockTokens = 200_000
+	maxContent     = 2 << 20
+	maxID          = 255
+	maxJSON        = 16 << 20 // as text, which may be longer than what is stored
+	maxLimit       = 10_000
+	maxOffset      = 1_000_000_000
+	maxTags        = 64
+	maxText        = 1 << 20
 )
 
 // checkText refuses what Postgres can't store, naming the value.
@@ -49,10 +55,10 @@ func invalidAt(text string) int {
 	return len(text)
 }
 
-// checkName refuses an identifier that is empty, too long or not text.
+// checkName refuses what [checkText] does, and an empty text.
 func checkName(name, text string, maxBytes int) error {
-	if text == "" || len(text) > maxBytes {
-		return fmt.Errorf("%w: %s has %d bytes, but must have 1 to %d", db.ErrInvalidArgument, name, len(text), maxBytes)
+	if text == "" {
+		return fmt.Errorf("%w: %s is empty", db.ErrInvalidArgument, name)
 	}
 	return checkText(name, text, maxBytes)
 }
@@ -138,16 +144,48 @@ func checkLimit(name string, limit, otherwise int) (int32, error) {
 	return int32(limit), nil
 }
 
-// deref is a value, or the zero value for nil.
-func deref[T any](value *T) (zero T) {
-	if value == nil {
-		return zero
+// checkTexts checks pairs of a name and an optional text.
+func checkTexts(maxBytes int, pairs ...string) error {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if err := checkText(pairs[i], pairs[i+1], maxBytes); err != nil {
+			return err
+		}
 	}
-	return *value
+	return nil
 }
 
-// widen makes 0.6 of the float32 that is nearest to 0.6, not 0.6000000238.
-func widen(x float32) float64 {
-	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(x), 'g', -1, 32), 64)
-	return wide
+// checkObject refuses JSON that is no object. None at all is right.
+func checkObject(name string, raw json.RawMessage) error {
+	if raw == nil {
+		return nil
+	}
+	if err := checkJSON(name, raw, maxJSON); err != nil {
+		return err
+	}
+	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); trimmed[0] != '{' {
+		return fmt.Errorf("%w: %s is no JSON object: %.100s", db.ErrInvalidArgument, name, raw)
+	}
+	return nil
+}
+
+// checkShare refuses a number that is not from 0 to 1. None at all is right.
+func checkShare(name string, x *float64) error {
+	if x != nil && !(*x >= 0 && *x <= 1) { // which NaN is not
+		return fmt.Errorf("%w: %s is %v, but must be from 0 to 1", db.ErrInvalidArgument, name, *x)
+	}
+	return nil
+}
+
+// wrap is [db.Wrap], which also tells what a constraint refused that no function looks at first.
+func wrap(err error) error {
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) {
+		switch {
+		case pgErr.Code == "23503" && strings.HasSuffix(pgErr.ConstraintName, "_thread_id_fkey"): // foreign_key_violation
+			return fmt.Errorf("%w: %w", db.ErrThreadNotFound, err)
+		case pgErr.Code == "23514": // check_violation
+			return fmt.Errorf("%w: %w", db.ErrInvalidArgument, err)
+		}
+	}
+	return db.Wrap(err)
 }

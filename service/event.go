@@ -1,10 +1,12 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -143,7 +145,7 @@ func (s *OpenMemoryService) appendEvent(
 		return nil, fmt.Errorf("%w: event %q of thread %s", db.ErrNotFound, event.EventID, threadID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the event: %w", db.Wrap(err))
+		return nil, fmt.Errorf("read the event: %w", wrap(err))
 	}
 	return newEvent(row), nil
 }
@@ -199,8 +201,9 @@ func (s *OpenMemoryService) appendEvents(
 	}
 	rows, err := s.queries.EventAppend(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("append events: %w", db.Wrap(err))
+		return nil, fmt.Errorf("append events: %w", wrap(err))
 	}
+	slices.SortFunc(rows, func(a, b *db.Event) int { return cmp.Compare(a.SequenceNum, b.SequenceNum) })
 	appended := make([]*Event, len(rows))
 	for i, row := range rows {
 		appended[i] = newEvent(row)

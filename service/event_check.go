@@ -2,7 +2,6 @@ package service
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -40,10 +39,8 @@ func (e *EventParams) check(path string) error {
 	if err := checkTags(path+".Tags", e.Tags); err != nil {
 		return err
 	}
-	if e.Importance != nil {
-		if err := checkShare(path+".Importance", *e.Importance); err != nil {
-			return err
-		}
+	if err := checkShare(path+".Importance", e.Importance); err != nil {
+		return err
 	}
 	for _, signal := range e.Signals {
 		if !slices.Contains(signals, signal) {
@@ -55,10 +52,7 @@ func (e *EventParams) check(path string) error {
 			return err
 		}
 	}
-	if e.Metadata != nil {
-		return checkJSON(path+".Metadata", e.Metadata, maxJSON)
-	}
-	return nil
+	return checkObject(path+".Metadata", e.Metadata)
 }
 
 func checkTags(name string, tags []string) error {
@@ -66,17 +60,9 @@ func checkTags(name string, tags []string) error {
 		return fmt.Errorf("%w: %s has %d tags, but may have %d", db.ErrInvalidArgument, name, len(tags), maxTags)
 	}
 	for i, tag := range tags {
-		if err := checkText(fmt.Sprintf("%s[%d]", name, i), tag, maxID); err != nil {
+		if err := checkText(fmt.Sprintf("%s[%d]", name, i), tag, maxText); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// checkShare refuses a number that is not from 0 to 1.
-func checkShare(name string, x float64) error {
-	if math.IsNaN(x) || x < 0 || x > 1 {
-		return fmt.Errorf("%w: %s is %v, but must be from 0 to 1", db.ErrInvalidArgument, name, x)
 	}
 	return nil
 }

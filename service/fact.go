@@ -102,7 +102,7 @@ func (s *OpenMemoryService) facts(ctx context.Context, conn db.DBTX, scope Scope
 	}
 	rows, err := s.queries.FactListAsOf(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("list facts: %w", db.Wrap(err))
+		return nil, fmt.Errorf("list facts: %w", wrap(err))
 	}
 	facts := make([]*Fact, len(rows))
 	for i, row := range rows {

@@ -132,7 +132,7 @@ func (s *OpenMemoryService) SearchMemory(
 	params.QueryEmbedding = vector
 	rows, err := s.queries.MemorySearch(ctx, s.bound(scope), params)
 	if err != nil {
-		return nil, fmt.Errorf("search memory: %w", db.Wrap(err))
+		return nil, fmt.Errorf("search memory: %w", wrap(err))
 	}
 	response := newSearchResponse(query, rows, degraded)
 	if opts.counts() && len(rows) > 0 {
@@ -166,7 +166,7 @@ func (s *OpenMemoryService) SearchMemoryTx(
 	err = joinScope(ctx, tx, scope, func() error {
 		rows, err := s.queries.MemorySearch(ctx, tx, params)
 		if err != nil {
-			return fmt.Errorf("search memory: %w", db.Wrap(err))
+			return fmt.Errorf("search memory: %w", wrap(err))
 		}
 		response = newSearchResponse(query, rows, false)
 		if !opts.counts() || len(rows) == 0 {
@@ -211,7 +211,7 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 	if err := checkText("Profile", opts.Profile, maxID); err != nil {
 		return nil, err
 	}
-	if err := checkShare("MinRelevance", opts.MinRelevance); err != nil {
+	if err := checkShare("MinRelevance", &opts.MinRelevance); err != nil {
 		return nil, err
 	}
 	if err := checkVector("QueryEmbedding", opts.QueryEmbedding); err != nil {
@@ -266,7 +266,7 @@ func (s *OpenMemoryService) recordAccess(ctx context.Context, conn db.DBTX, scop
 		AppName: scope.AppName, Ids: ids, Now: s.now(), UserID: scope.UserID,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("record access: %w", db.Wrap(err))
+		return 0, fmt.Errorf("record access: %w", wrap(err))
 	}
 	return int(found), nil
 }

@@ -129,7 +129,7 @@ func (s *OpenMemoryService) Counter() *assembler.Counter { return s.counter }
 func (s *OpenMemoryService) tokenEncoding(ctx context.Context) (string, error) {
 	raw, err := s.queries.SettingGet(ctx, s.pool, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return "", fmt.Errorf("read the setting token_encoding: %w", db.Wrap(err))
+		return "", fmt.Errorf("read the setting token_encoding: %w", wrap(err))
 	}
 	var encoding string
 	if raw != nil {
@@ -143,7 +143,7 @@ func (s *OpenMemoryService) tokenEncoding(ctx context.Context) (string, error) {
 func (s *OpenMemoryService) checkEmbedder(ctx context.Context) error {
 	serving, err := s.queries.EmbeddingModelServing(ctx, s.pool)
 	if err != nil {
-		return fmt.Errorf("read the embedding model: %w", db.Wrap(err))
+		return fmt.Errorf("read the embedding model: %w", wrap(err))
 	}
 	embedder := s.config.Embedder
 	if embedder.Dimension() != int(serving.Dimension) {

@@ -1,16 +1,16 @@
 package service_test
 
 import (
-	"encoding/json"
-	"testing"
-	"os"
-	"time"
 	"context"
+	"encoding/json"
+	"os"
+	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/model/offline"
+	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -29,7 +29,8 @@ func TestSmoke(t *testing.T) {
 	require.NoError(t, err)
 	j, err := svc.Job(t.Context(), scope, job)
 	require.NoError(t, err)
-	ctx, c := context.WithTimeout(t.Context(), 200*time.Millisecond); defer c()
+	ctx, c := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer c()
 	_, err = svc.WaitJob(ctx, scope, job)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	r, err := svc.SearchMemory(t.Context(), scope, "tea", nil)
@@ -41,5 +42,5 @@ func TestSmoke(t *testing.T) {
 	st, err := svc.Stats(t.Context(), scope)
 	require.NoError(t, err)
 	json.NewEncoder(os.Stdout).Encode([]any{ev, j, r, w, f, st})
-	os.Stdout.WriteString(w.BudgetBar(40)+"\n"+w.Text+"\n")
+	os.Stdout.WriteString(w.BudgetBar(40) + "\n" + w.Text + "\n")
 }

@@ -37,7 +37,35 @@ func (s *OpenMemoryService) Stats(ctx context.Context, scope Scope) (*Stats, err
 	}
 	row, err := s.queries.AdminStats(ctx, s.bound(scope), &db.AdminStatsParams{AppName: &scope.AppName, UserID: &scope.UserID})
 	if err != nil {
-		return nil, fmt.Errorf("count memory: %w", db.Wrap(err))
+		return nil, fmt.Errorf("count memory: %w", wrap(err))
 	}
 	return new(Stats(*row)), nil
+}
+
+// Finding is one check of [OpenMemoryService.Doctor].
+type Finding struct {
+	// Name is what was looked at.
+	Name string `json:"name"`
+	// Status is ok, warning or error.
+	Status string `json:"status"`
+	// Detail is what was found.
+	Detail string `json:"detail"`
+	// Hint is what to do about it; empty where nothing is to be done.
+	Hint string `json:"hint,omitempty"`
+}
+
+// Doctor checks the database and the pool's login, as which it runs: whether row-level security
+// holds for it, versions with known faults, work that stands still.
+//
+// Errors: [db.ErrPermission].
+func (s *OpenMemoryService) Doctor(ctx context.Context) ([]*Finding, error) {
+	rows, err := s.queries.AdminDoctor(ctx, s.pool)
+	if err != nil {
+		return nil, fmt.Errorf("run doctor: %w", wrap(err))
+	}
+	findings := make([]*Finding, len(rows))
+	for i, row := range rows {
+		findings[i] = new(Finding(*row))
+	}
+	return findings, nil
 }

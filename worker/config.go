@@ -114,7 +114,8 @@ type Config struct {
 	Models *model.Models
 
 	// PollOnly makes the worker look for jobs every FetchPollInterval instead of listening for
-	// them, which takes a connection of its own. It is for poolers in transaction mode.
+	// them, which takes a connection of its own. It is for poolers in transaction mode. Such a
+	// worker does not see to vector indexes: that takes a session of its own, too.
 	PollOnly bool
 
 	// RescueAfter is when a job whose process died is started again. A kind whose own time limit is

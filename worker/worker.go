@@ -70,6 +70,8 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &consolidateWorker{Worker: w})
 	river.AddWorker(workers, &countTokensWorker{Worker: w})
 	river.AddWorker(workers, &embedWorker{Worker: w})
+	river.AddWorker(workers, &indexWorker{Worker: w})
+	river.AddWorker(workers, &retentionWorker{Worker: w})
 
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		ErrorHandler:      &errorHandler{w},
@@ -85,7 +87,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 			queueMaintenance:   {MaxWorkers: 2},
 			queueSweep:         {MaxWorkers: config.SweepWorkers},
 		},
-		// It would need the owner's rights. Our own index job does it, with them.
+		// It would need the owner's rights.
 		ReindexerIndexNames:  []string{},
 		RescueStuckJobsAfter: config.RescueAfter,
 		RetryPolicy:          retryPolicy{},
@@ -177,23 +179,26 @@ func (w *Worker) check(ctx context.Context) error {
 	return nil
 }
 
-// periodicJobs are what River's leader enqueues by the clock.
-func (w *Worker) periodicJobs() []*river.PeriodicJob {
-	// Of each kind one at a time: it works off all that is due.
-	once := river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+// once lets one job of a kind exist that has not ended: it works off all that is due.
+func once() river.UniqueOpts {
+	return river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
 		rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}}
+}
+
+// periodicJobs are what River's leader enqueues by the clock.
+func (w *Worker) periodicJobs() []*river.PeriodicJob {
 	sweep := func(args river.JobArgs, due func(context.Context) (bool, error)) *river.PeriodicJob {
 		return river.NewPeriodicJob(river.PeriodicInterval(w.config.SweepInterval),
 			func() (river.JobArgs, *river.InsertOpts) {
 				if !w.isDue(args.Kind(), due) {
 					return nil, nil
 				}
-				return args, &river.InsertOpts{Queue: queueSweep, UniqueOpts: once}
+				return args, &river.InsertOpts{UniqueOpts: once()}
 			}, &river.PeriodicJobOpts{ID: args.Kind(), RunOnStart: true})
 	}
-	return []*river.PeriodicJob{
+	jobs := []*river.PeriodicJob{
 		sweep(EmbedArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
 			if w.embedPause.remaining() > 0 {
 				return false, nil
@@ -203,7 +208,16 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 		sweep(CountTokensArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
 			return w.queries.TokenIsDue(ctx, w.pool)
 		}),
+		river.NewPeriodicJob(w.config.RetentionSchedule, func() (river.JobArgs, *river.InsertOpts) {
+			return RetentionArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: RetentionArgs{}.Kind()}),
 	}
+	if !w.config.PollOnly { // an index is built by a session of its own, which a pooler can't give
+		jobs = append(jobs, river.NewPeriodicJob(river.PeriodicInterval(w.config.IndexInterval),
+			func() (river.JobArgs, *river.InsertOpts) { return IndexArgs{}, nil },
+			&river.PeriodicJobOpts{ID: IndexArgs{}.Kind(), RunOnStart: true}))
+	}
+	return jobs
 }
 
 // isDue asks whether a sweep has something to do, so that one that has not leaves no rows behind.

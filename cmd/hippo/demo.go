@@ -100,11 +100,11 @@ func (a *app) demonstrate(
 		done.Events, done.Known, logged.Milliseconds(), len(jobs), e.models.Embedder.Name(), time.Since(start).Milliseconds())
 
 	a.heading("Summaries")
-	summaries, err := e.service.ListMemories(ctx, scope, &service.ListOptions{MemoryType: "summary"})
+	summaries, err := e.service.SearchMemory(ctx, scope, "", &service.SearchOptions{MemoryTypes: []string{"summary"}, SkipAccess: true})
 	if err != nil {
 		return err
 	}
-	for _, m := range summaries {
+	for _, m := range summaries.Memories {
 		fmt.Fprintf(a.stdout, "%s  %s\n", m.OccurredFrom.UTC().Format("2006-01-02"), oneLine(m.Content, 400))
 	}
 

@@ -56,7 +56,7 @@ func (e *engine) ingest(
 			done.Known += len(batch) - len(stored)
 			logged(len(batch))
 		}
-		job, err := e.service.AddSessionToMemory(ctx, scope, threadID.String(), service.ConsolidateFull)
+		job, err := e.service.AddSessionToMemory(ctx, scope, threadID.String(), service.ConsolidationFull)
 		if err != nil {
 			return done, fmt.Errorf("session %s: %w", session.ID, err)
 		}
