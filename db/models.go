@@ -273,9 +273,11 @@ type Thread struct {
 	ReflectedSeq int64
 	// Events up to here are consolidated whole.
 	ConsolidatedSeq int64
-	ID              uuid.UUID
-	UserID          string
-	AppName         string
+	// A short name within this database. number · 2^24 + sequence_num is an event's place in the log: see postings.place.
+	Number  int64
+	ID      uuid.UUID
+	UserID  string
+	AppName string
 	// The client's own name for the thread; unique per app and user.
 	SessionID string
 	State     json.RawMessage

@@ -67,7 +67,7 @@ func (q *Queries) RetentionDistribution(ctx context.Context, db DBTX, arg *Reten
 
 const retentionSweep = `-- name: RetentionSweep :one
 SELECT b.scanned, b.refreshed, b.deleted, coalesce(b.after_user_id, '')::text AS after_user_id,
-    coalesce(b.after_app_name, '')::text AS after_app_name, coalesce(b.after_created_at, '-infinity')::timestamptz AS after_created_at,
+    coalesce(b.after_app_name, '')::text AS after_app_name, coalesce(b.after_created_at, '0001-01-01 UTC')::timestamptz AS after_created_at,
     coalesce(b.after_id, '00000000-0000-0000-0000-000000000000')::uuid AS after_id, (b.after_id IS NULL)::boolean AS done
 FROM hippocampus.sweep_retention(
     p_after_user_id => $1, p_after_app_name => $2, p_after_created_at => $3,

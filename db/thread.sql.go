@@ -57,7 +57,7 @@ func (q *Queries) ThreadForget(ctx context.Context, db DBTX, arg *ThreadForgetPa
 }
 
 const threadGet = `-- name: ThreadGet :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
 `
 
 func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread, error) {
@@ -71,6 +71,7 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Number,
 		&i.ID,
 		&i.UserID,
 		&i.AppName,
@@ -81,7 +82,7 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 }
 
 const threadGetBySession = `-- name: ThreadGetBySession :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
 WHERE t.user_id = $1 AND t.app_name = $2 AND t.session_id = $3
 `
 
@@ -102,6 +103,7 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Number,
 		&i.ID,
 		&i.UserID,
 		&i.AppName,
@@ -112,7 +114,7 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 }
 
 const threadList = `-- name: ThreadList :many
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
 WHERE t.user_id = $1 AND t.app_name = $2
 ORDER BY t.updated_at DESC, t.id
 LIMIT $3
@@ -141,6 +143,7 @@ func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams
 			&i.ReplayedSeq,
 			&i.ReflectedSeq,
 			&i.ConsolidatedSeq,
+			&i.Number,
 			&i.ID,
 			&i.UserID,
 			&i.AppName,
@@ -158,7 +161,7 @@ func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams
 }
 
 const threadLock = `-- name: ThreadLock :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
 `
 
 // The consolidation's last step holds the thread while it writes and moves the watermark.
@@ -173,6 +176,7 @@ func (q *Queries) ThreadLock(ctx context.Context, db DBTX, id uuid.UUID) (*Threa
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Number,
 		&i.ID,
 		&i.UserID,
 		&i.AppName,

@@ -116,7 +116,17 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 	sources := &db.SourceCreateManyParams{
 		AppName: p.thread.AppName, JobID: c.record.ID, ThreadID: p.thread.ID, UserID: p.thread.UserID,
 	}
+	type target struct {
+		memoryID, factID uuid.UUID
+		fromSeq, toSeq   int64
+	}
+	seen := map[target]bool{}
 	source := func(memoryID, factID uuid.UUID, s span, model string) {
+		t := target{memoryID: memoryID, factID: factID, fromSeq: s.fromSeq, toSeq: s.toSeq}
+		if seen[t] { // the same said twice
+			return
+		}
+		seen[t] = true
 		sources.MemoryIds = append(sources.MemoryIds, memoryID)
 		sources.FactIds = append(sources.FactIds, factID)
 		sources.FromSeqs = append(sources.FromSeqs, s.fromSeq)

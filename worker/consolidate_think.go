@@ -185,7 +185,10 @@ func (c *consolidation) addReflections(ctx context.Context, l *learned, t *part,
 	slices.SortStableFunc(l.facts, func(a, b *newFact) int {
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Key, b.Key))
 	})
-	slices.SortStableFunc(l.insights, func(a, b *newMemory) int { return cmp.Compare(a.content, b.content) })
+	slices.SortStableFunc(l.insights, func(a, b *newMemory) int {
+		return cmp.Or(cmp.Compare(a.content, b.content), cmp.Compare(b.score, a.score))
+	})
+	l.insights = slices.CompactFunc(l.insights, func(a, b *newMemory) bool { return a.content == b.content })
 	return c.readFacts(ctx, l.facts)
 }
 
@@ -236,7 +239,9 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 		return fmt.Errorf("embed: %w", ctx.Err())
 	}
 	if err != nil {
-		c.pauseEmbedding(err)
+		if !isPoison(err) {
+			c.pauseEmbedding(err)
+		}
 		c.logger.WarnContext(ctx, "rows are stored without a vector, which an embedding job will make",
 			"job", c.job.ID, "rows", len(texts), "error", err)
 		return nil

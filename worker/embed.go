@@ -259,11 +259,11 @@ func (b *embedBatch) later(ctx context.Context, rows []uuid.UUID, wait time.Dura
 // pauseEmbedding keeps this process from asking an embedder again for a while, after an error that
 // no row is to blame for. It gives the time.
 func (w *Worker) pauseEmbedding(reason error) time.Duration {
+	wait := jitter(minSnooze)
 	var failure *model.Error
-	if !errors.As(reason, &failure) || isPoison(reason) && failure.Kind != model.KindInvalidReply {
-		return 0
+	if errors.As(reason, &failure) {
+		wait = max(wait, failure.RetryAfter)
 	}
-	wait := max(failure.RetryAfter, jitter(minSnooze))
 	w.embedPause.extend(wait)
 	return wait
 }

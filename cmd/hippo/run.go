@@ -101,7 +101,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.StringVar(&a.userID, "user", "me", "the user whose memory it is")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log to standard error")
-	root.AddCommand(a.context(), a.demo(), a.doctor(), a.importing(), a.search(), a.sqlAPI(), a.stats())
+	root.AddCommand(a.bench(), a.context(), a.demo(), a.doctor(), a.importing(), a.search(), a.sqlAPI(), a.stats())
 	return root
 }
 

@@ -16,7 +16,9 @@ BEGIN
             INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, river_job_id)
             SELECT t.id, t.user_id, t.app_name, NEW.args ->> 'job_type', NEW.id
             FROM hippocampus.threads t WHERE t.id = (NEW.args ->> 'thread_id')::uuid
-            ON CONFLICT (thread_id, job_type, user_id, app_name) WHERE status = 'pending' DO NOTHING;
+            FOR NO KEY UPDATE -- as enqueue_consolidation, so that both wait in one order
+            ON CONFLICT (thread_id, job_type, user_id, app_name) WHERE status = 'pending' AND started_at IS NULL
+            DO NOTHING;
         END IF;
         RETURN NULL;
     END IF;
@@ -32,32 +34,24 @@ BEGIN
     IF cardinality(NEW.errors) > coalesce(cardinality(OLD.errors), 0) THEN -- and not an older one again
         v_error := NEW.errors[array_upper(NEW.errors, 1)] ->> 'error';
     END IF;
-    BEGIN
-        UPDATE hippocampus.consolidation_jobs j
-        SET status = v_status,
-            attempts = NEW.attempt,
-            error = CASE v_status WHEN 'completed' THEN NULL ELSE coalesce(v_error, j.error) END,
-            started_at = CASE v_status WHEN 'running' THEN now() ELSE j.started_at END,
-            completed_at = CASE WHEN v_status IN ('completed', 'failed', 'cancelled') THEN now() END
-        WHERE j.river_job_id = NEW.id;
-        IF NOT FOUND AND v_status = 'running' THEN
-            -- inserted with River's client while another one waited: it works, so it is recorded
+    UPDATE hippocampus.consolidation_jobs j
+    SET status = v_status,
+        attempts = NEW.attempt,
+        error = CASE v_status WHEN 'completed' THEN NULL ELSE coalesce(v_error, j.error) END,
+        started_at = CASE v_status WHEN 'running' THEN now() ELSE j.started_at END,
+        completed_at = CASE WHEN v_status IN ('completed', 'failed', 'cancelled') THEN now() END
+    WHERE j.river_job_id = NEW.id;
+    IF NOT FOUND AND v_status = 'running' THEN
+        -- inserted with River's client while another one waited: it works, so it is recorded
+        BEGIN
             INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, river_job_id, status,
                 attempts, started_at)
             SELECT t.id, t.user_id, t.app_name, NEW.args ->> 'job_type', NEW.id, v_status, NEW.attempt, now()
             FROM hippocampus.threads t WHERE t.id = (NEW.args ->> 'thread_id')::uuid;
-        END IF;
-    EXCEPTION
-        WHEN unique_violation THEN
-            -- It would wait again while another consolidation of the thread already waits: that one does its
-            -- work, and this one ends. The second UPDATE comes back here, and moves the record.
-            UPDATE hippocampus.consolidation_jobs j
-            SET error = coalesce(v_error, 'another consolidation of the thread is pending')
-            WHERE j.river_job_id = NEW.id;
-            UPDATE hippocampus.river_job r SET state = 'cancelled', finalized_at = now() WHERE r.id = NEW.id;
-        WHEN foreign_key_violation THEN
+        EXCEPTION WHEN foreign_key_violation THEN
             NULL; -- the thread is being forgotten: the job will find nothing
-    END;
+        END;
+    END IF;
     RETURN NULL;
 END
 $fn$;

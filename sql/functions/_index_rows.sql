@@ -1,6 +1,5 @@
 -- Keeps postings and their totals for a table. A statement trigger: TG_ARGV[0] is the source's
--- name. Runs as the writer, under the writer's policies; but a deletion that cascades runs as the owner, whom
--- no policy binds, and an id is unique within its tenant only: so rows are named with their tenant.
+-- name. Runs as the writer, under the writer's policies.
 -- A tenant's totals are changes to be summed; now and then a writer folds those that nobody holds. Not in
 -- REPEATABLE READ, where a row that another writer folded meanwhile would be an error.
 CREATE OR REPLACE FUNCTION hippocampus._index_rows()
@@ -10,27 +9,23 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     IF TG_OP = 'DELETE' THEN
-        WITH gone AS (
-            DELETE FROM hippocampus.postings p USING old_rows o
-            WHERE p.row_id = o.id AND p.user_id = o.user_id AND p.app_name = o.app_name AND p.source = TG_ARGV[0]
-            RETURNING p.user_id, p.app_name, p.row_id, p.tf
-        )
-        INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
-        SELECT -count(DISTINCT g.row_id), -sum(g.tf), g.user_id, g.app_name, TG_ARGV[0]
-        FROM gone g GROUP BY g.user_id, g.app_name;
+        PERFORM hippocampus._unindex_terms(TG_ARGV[0], array_agg(o.id), array_agg(o.user_id), array_agg(o.app_name))
+        FROM old_rows o;
         RETURN NULL;
     END IF;
     -- a branch a source, with a plan of its own that the session keeps
     CASE TG_ARGV[0]
         WHEN 'event' THEN
             PERFORM hippocampus._index_terms('event', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(n.text)) FROM new_rows n;
+                array_agg(n.text), array_agg(n.thread_id), array_agg(n.sequence_num)) FROM new_rows n;
         WHEN 'memory' THEN
+            -- an episode stands in the log; a summary has no one place there
             PERFORM hippocampus._index_terms('memory', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(n.content)) FROM new_rows n;
+                array_agg(hippocampus._memory_words(n.memory_type, n.content, n.occurred_from)), array_agg(n.thread_id),
+                array_agg(CASE n.memory_type WHEN 'episodic' THEN n.from_seq END)) FROM new_rows n;
         WHEN 'fact' THEN
             PERFORM hippocampus._index_terms('fact', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(hippocampus._fact_text(n.key, n.value))) FROM new_rows n;
+                array_agg(hippocampus._fact_text(n.key, n.value)), array_agg(n.thread_id), array_agg(NULL::bigint)) FROM new_rows n;
     END CASE;
     IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
         WITH held AS (

@@ -4,21 +4,26 @@ CREATE OR REPLACE FUNCTION hippocampus._index_terms(
     p_ids uuid[],
     p_user_ids text[],
     p_app_names text[],
-    p_texts text[]
+    p_texts text[],
+    p_thread_ids uuid[],
+    p_seqs bigint[]
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     WITH rows AS MATERIALIZED (
-        SELECT r.id, r.user_id, r.app_name, t.term, t.tf, sum(t.tf) OVER (PARTITION BY r.id) AS length
-        FROM unnest(p_ids, p_user_ids, p_app_names, p_texts) AS r (id, user_id, app_name, text)
+        SELECT r.id, r.user_id, r.app_name, t.term, t.tf, sum(t.tf) OVER (PARTITION BY r.id) AS length,
+            (SELECT h.number * 16777216 + r.seq FROM hippocampus.threads h
+             WHERE h.id = r.thread_id AND h.user_id = r.user_id AND h.app_name = r.app_name) AS place
+        FROM unnest(p_ids, p_user_ids, p_app_names, p_texts, p_thread_ids, p_seqs)
+            AS r (id, user_id, app_name, text, thread_id, seq)
         JOIN (SELECT a.app_name, (hippocampus._setting(a.app_name, 'text_search_config') #>> '{}')::regconfig AS config
               FROM (SELECT DISTINCT u.app_name FROM unnest(p_app_names) AS u (app_name)) a) c ON c.app_name = r.app_name
         CROSS JOIN LATERAL hippocampus._text_terms(r.text, c.config) t
     ), written AS (
-        INSERT INTO hippocampus.postings (tf, length, row_id, user_id, app_name, source, term)
-        SELECT r.tf, r.length, r.id, r.user_id, r.app_name, p_source, r.term FROM rows r
+        INSERT INTO hippocampus.postings (tf, length, place, row_id, user_id, app_name, source, term)
+        SELECT r.tf, r.length, r.place, r.id, r.user_id, r.app_name, p_source, r.term FROM rows r
     )
     INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
     SELECT count(DISTINCT r.id), sum(r.tf), r.user_id, r.app_name, p_source

@@ -1,10 +1,11 @@
--- The policy that holds for a kind of memory: the most exact row, app before type before category.
+-- The policy that holds for a kind of memory: the most exact row, app before type before category. SETOF, so
+-- that Postgres can inline it: it is asked for once a candidate of a search.
 CREATE OR REPLACE FUNCTION hippocampus._retention_policy(
     p_app_name text,
     p_memory_type text,
     p_category text
-) RETURNS hippocampus.retention_policies
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
+) RETURNS SETOF hippocampus.retention_policies
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 1
 BEGIN ATOMIC
     SELECT p.*
     FROM hippocampus.retention_policies p

@@ -28,10 +28,12 @@ DECLARE
     -- joiners, marks of direction and of variants, soft hyphens: «می‌خواهم» is one word, «❤️» one heart
     c_unseen CONSTANT text := '[\u00ad\u061c\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufe00-\ufe0f\ufeff]';
     v_text text := left(p_text, 200000);
+    v_forms jsonb := CASE WHEN p_config = 'pg_catalog.english'::regconfig THEN hippocampus._irregular_forms() ELSE '{}' END;
 BEGIN
     IF octet_length(v_text) = char_length(v_text) THEN -- ASCII: nothing to fold, nothing unspaced
         RETURN QUERY
-        SELECT l.lexeme, cardinality(l.positions) FROM unnest(to_tsvector(p_config, v_text)) AS l;
+        SELECT coalesce(v_forms ->> l.lexeme, l.lexeme), sum(cardinality(l.positions))::integer
+        FROM unnest(to_tsvector(p_config, v_text)) AS l GROUP BY 1;
         RETURN;
     END IF;
     IF v_text ~ '[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff]' THEN
@@ -40,8 +42,9 @@ BEGIN
     END IF;
     v_text := lower(normalize(regexp_replace(v_text, c_unseen, '', 'g'), NFKC));
     RETURN QUERY
-    SELECT l.lexeme, cardinality(l.positions)
+    SELECT coalesce(v_forms ->> l.lexeme, l.lexeme), sum(cardinality(l.positions))::integer
     FROM unnest(to_tsvector(p_config, left(regexp_replace(v_text, c_unspaced || '|' || c_blank, ' ', 'g'), 100000))) AS l
+    GROUP BY 1
     UNION ALL
     SELECT g.pair, count(*)::integer
     FROM (

@@ -23,7 +23,8 @@ BEGIN
     END IF;
     FOR v_try IN 1..3 LOOP
         SELECT j.id INTO v_id FROM hippocampus.consolidation_jobs j
-        WHERE j.thread_id = p_thread_id AND j.job_type = p_job_type AND j.status = 'pending';
+        WHERE j.thread_id = p_thread_id AND j.job_type = p_job_type AND j.status = 'pending'
+        ORDER BY j.started_at NULLS FIRST LIMIT 1;
         EXIT WHEN FOUND AND hippocampus._hold_river_job(v_id);
         BEGIN
             INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type)

@@ -26,13 +26,13 @@ DECLARE
     v_filtered boolean := p_profile = 'strength'
         OR num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
     v_pool integer; -- candidates of an arm, where no filter can thin them out
-    v_superseded bigint;
     v_weights jsonb;
     v_text double precision;
     v_vector double precision;
     v_strength double precision;
     v_recency double precision;
     v_browse boolean;
+    v_terms text[];
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
 BEGIN
@@ -52,31 +52,37 @@ BEGIN
     v_strength := coalesce(v_weights -> 'strength', '0');
     v_recency := coalesce(v_weights -> 'recency', '0');
     -- no word to look up and no vector: the caller browses, strongest and newest first
-    v_browse := p_query_embedding IS NULL
-        AND cardinality(hippocampus._query_terms(p_user_id, p_app_name, 'memory', coalesce(p_query, ''))) = 0;
-    IF p_query_embedding IS NOT NULL THEN
-        SELECT count(*) INTO v_superseded FROM hippocampus.memories m
-        WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NOT NULL;
-    END IF;
+    v_terms := hippocampus._query_terms(p_user_id, p_app_name, 'memory', coalesce(p_query, ''));
+    v_browse := p_query_embedding IS NULL AND cardinality(v_terms) = 0;
     RETURN QUERY
-    WITH words AS MATERIALIZED (
-        SELECT t.row_id, t.bm25 / max(t.bm25) OVER () AS score
-        FROM hippocampus._text_hits(p_user_id, p_app_name, 'memory', coalesce(p_query, '')) t
-        WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = t.row_id AND m.user_id = p_user_id
-                          AND m.app_name = p_app_name AND m.superseded_by IS NOT NULL)
+    WITH told AS MATERIALIZED (
+        SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / max(coalesce(e.nearby, e.own)) OVER () AS words,
+            e.session / max(e.session) OVER () AS session
+        FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', v_terms, v_pool) e
+    ), words AS MATERIALIZED (
+        -- a row at no one place is its own conversation; one that only its neighbours brought is looked up
+        SELECT coalesce(o.row_id, m.id) AS row_id, o.score
+        FROM (SELECT t.row_id, t.place, (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score FROM told t
+              ORDER BY score DESC, t.row_id, t.place LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END) o
+        LEFT JOIN hippocampus.threads h ON o.row_id IS NULL AND h.number = o.place / 16777216
+            AND h.user_id = p_user_id AND h.app_name = p_app_name
+        LEFT JOIN hippocampus.memories m ON m.thread_id = h.id AND m.from_seq = o.place % 16777216
+            AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type = 'episodic'
+        WHERE o.row_id IS NOT NULL OR m.id IS NOT NULL
     ), meaning AS MATERIALIZED (
         SELECT v.row_id FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
-            CASE WHEN v_filtered THEN 1000000 ELSE v_pool + v_superseded::integer END, v_filtered) v
+            CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
     ), browsed AS (
         SELECT m.id FROM hippocampus.memories m
         WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
         ORDER BY m.occurred_from DESC, m.id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
     ), candidates AS (
-        (SELECT w.row_id FROM words w ORDER BY w.score DESC, w.row_id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END)
+        SELECT w.row_id FROM words w
         UNION SELECT n.row_id FROM meaning n
         UNION SELECT b.id FROM browsed b
     ), parts AS (
-        SELECT m.*, coalesce(w.score, 0) AS text_score,
+        SELECT m.*, coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND hippocampus._is_asked(m.author, p_query) THEN 0.2 ELSE 0 END
+                AS text_score,
             least(1, greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
             hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
                 m.created_at, p_now) AS retention,

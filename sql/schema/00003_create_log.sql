@@ -12,23 +12,28 @@ CREATE TABLE hippocampus.threads (
     replayed_seq     bigint NOT NULL DEFAULT 0,
     reflected_seq    bigint NOT NULL DEFAULT 0,
     consolidated_seq bigint NOT NULL GENERATED ALWAYS AS (least(replayed_seq, reflected_seq)) STORED,
+    number           bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     id               uuid NOT NULL DEFAULT gen_random_uuid(),
     user_id          text COLLATE "C" NOT NULL,
     app_name         text COLLATE "C" NOT NULL,
     session_id       text COLLATE "C" NOT NULL,
     state            jsonb NOT NULL DEFAULT '{}',
     CONSTRAINT threads_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT threads_number_key UNIQUE (number, user_id, app_name),
     CONSTRAINT threads_session_id_key UNIQUE (user_id, app_name, session_id),
     CONSTRAINT threads_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
     CONSTRAINT threads_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
     CONSTRAINT threads_session_id_check CHECK (octet_length(session_id) BETWEEN 1 AND 255),
     CONSTRAINT threads_state_check CHECK (jsonb_typeof(state) = 'object' AND pg_column_size(state) <= 1048576),
+    CONSTRAINT threads_next_seq_check CHECK (next_seq BETWEEN 1 AND 16777216),
     CONSTRAINT threads_watermark_check CHECK (
         replayed_seq BETWEEN 0 AND next_seq - 1 AND reflected_seq BETWEEN 0 AND next_seq - 1)
 );
 -- No index on updated_at: every append moves it, and would write to all indexes of the row.
 COMMENT ON TABLE hippocampus.threads IS 'One row a conversation (a session, in ADK''s words).';
 COMMENT ON COLUMN hippocampus.threads.session_id IS 'The client''s own name for the thread; unique per app and user.';
+COMMENT ON COLUMN hippocampus.threads.number IS
+    'A short name within this database. number · 2^24 + sequence_num is an event''s place in the log: see postings.place.';
 COMMENT ON COLUMN hippocampus.threads.version IS 'Grows with every change; what an optimistic writer compares.';
 COMMENT ON COLUMN hippocampus.threads.next_seq IS 'The sequence number that the next event gets, under this row''s lock.';
 COMMENT ON COLUMN hippocampus.threads.replayed_seq IS 'Watermark of fast replay: events up to here are summarised and sliced.';

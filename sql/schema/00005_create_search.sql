@@ -14,12 +14,13 @@
 CREATE TABLE hippocampus.postings (
     tf       integer NOT NULL,
     length   integer NOT NULL,
+    place    bigint,
     row_id   uuid NOT NULL,
     user_id  text COLLATE "C" NOT NULL,
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
     term     text COLLATE "C" NOT NULL,
-    CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, row_id) INCLUDE (tf, length),
+    CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, row_id) INCLUDE (tf, length, place),
     CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact')),
     CONSTRAINT postings_tf_check CHECK (tf BETWEEN 1 AND length)
 );
@@ -27,6 +28,8 @@ CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
 COMMENT ON TABLE hippocampus.postings IS
     'The index of words: which term stands in which row of events, memories or facts. Kept by triggers.';
 COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row.';
+COMMENT ON COLUMN hippocampus.postings.place IS
+    'Where the row stands in the log, threads.number · 2^24 + sequence number: neighbours differ by 1, and a search sees a row''s conversation without reading the row. Null for what has no one place.';
 COMMENT ON COLUMN hippocampus.postings.length IS 'How many terms the row has.';
 
 CREATE TABLE hippocampus.posting_totals (

@@ -30,9 +30,11 @@ CREATE TABLE hippocampus.consolidation_jobs (
         (status IN ('completed', 'failed', 'cancelled')) = (completed_at IS NOT NULL)),
     CONSTRAINT consolidation_jobs_raw_reply_check CHECK (octet_length(raw_reply) <= 65536)
 );
--- A thread waits for one consolidation of a kind at most: what is appended meanwhile is in it.
-CREATE UNIQUE INDEX consolidation_jobs_pending_key
-    ON hippocampus.consolidation_jobs (thread_id, job_type, user_id, app_name) WHERE status = 'pending';
+-- A thread waits for one consolidation of a kind at most: what is appended meanwhile is in it. One that has
+-- begun and is to be tried again is beside the point: River must be able to put it off at any moment, and not
+-- wait for a client that is just asking for another one.
+CREATE UNIQUE INDEX consolidation_jobs_pending_key ON hippocampus.consolidation_jobs
+    (thread_id, job_type, user_id, app_name) WHERE status = 'pending' AND started_at IS NULL;
 CREATE INDEX consolidation_jobs_thread_id_idx ON hippocampus.consolidation_jobs (thread_id, created_at DESC);
 CREATE INDEX consolidation_jobs_river_job_id_idx ON hippocampus.consolidation_jobs (river_job_id);
 CREATE INDEX consolidation_jobs_status_idx ON hippocampus.consolidation_jobs (status, created_at)

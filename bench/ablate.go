@@ -1,0 +1,129 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/hippocampus-memory/hippocampus/bench/dataset"
+	"github.com/hippocampus-memory/hippocampus/bench/metric"
+)
+
+// Variant is a ranking that is tried: what it has else than the app's setting.
+type Variant struct {
+	Name    string          `json:"name"`
+	Ranking json.RawMessage `json:"ranking"`
+}
+
+// ReadVariants reads variants as a command line has them: {"text": 1}; name={"text": 1}; or a file of
+// a JSON array of {"name": …, "ranking": {…}}.
+func ReadVariants(args []string) ([]*Variant, error) {
+	var all []*Variant
+	for _, arg := range args {
+		name, value, named := strings.Cut(arg, "={")
+		switch {
+		case strings.HasPrefix(arg, "{"):
+			all = append(all, &Variant{Name: arg, Ranking: json.RawMessage(arg)})
+		case named:
+			all = append(all, &Variant{Name: name, Ranking: json.RawMessage("{" + value)})
+		default:
+			raw, err := os.ReadFile(arg)
+			if err != nil {
+				return nil, fmt.Errorf("read variants: %w", err)
+			}
+			var ofFile []*Variant
+			decoder := json.NewDecoder(bytes.NewReader(raw))
+			decoder.DisallowUnknownFields()
+			if err := decoder.Decode(&ofFile); err != nil {
+				return nil, fmt.Errorf("read variants: %s must be an array of {\"name\", \"ranking\"}: %w", arg, err)
+			}
+			all = append(all, ofFile...)
+		}
+	}
+	for _, v := range all {
+		var object map[string]json.RawMessage
+		if err := json.Unmarshal(v.Ranking, &object); err != nil {
+			return nil, fmt.Errorf("the variant %s is no JSON object: %w", v.Name, err)
+		}
+	}
+	return all, nil
+}
+
+// VariantResult is what a variant found.
+type VariantResult struct {
+	Name    string          `json:"name"`
+	Ranking json.RawMessage `json:"ranking"`
+	Tables  []*Table        `json:"tables"`
+	Search  Latency         `json:"search"`
+	// Better and Worse count the questions of the headline whose recall@10 is another than without
+	// the variant.
+	Better int `json:"better"`
+	Worse  int `json:"worse"`
+}
+
+// Ablate asks the dataset's questions once for each variant, under the app's setting ranking with the
+// variant's overrides. The base is the run without. If the context ends, the variants that were done
+// are returned with the error.
+func Ablate(
+	ctx context.Context, e *Engine, d *dataset.Dataset, vectors Vectors, opts *RecallOptions, base *RecallResult, variants []*Variant,
+) ([]*VariantResult, error) {
+	var all []*VariantResult
+	current, err := setting(ctx, e.Pool, opts.App, "ranking")
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range variants {
+		ranking, err := override(current, v.Ranking)
+		if err != nil {
+			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
+		}
+		run := *opts
+		run.What = fmt.Sprintf("variant %d of %d", i+1, len(variants))
+		var result *RecallResult
+		err = withSetting(ctx, e.Pool, opts.App, "ranking", ranking, func() (err error) {
+			result, err = Recall(ctx, e, d, vectors, &run)
+			return err
+		})
+		if err != nil {
+			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
+		}
+		tried := &VariantResult{Name: v.Name, Ranking: ranking, Search: result.Search, Tables: Score(d, result.Answers)}
+		tried.compare(d, base, result)
+		all = append(all, tried)
+	}
+	return all, nil
+}
+
+// override is an object with the other's keys in place of its own.
+func override(object, other json.RawMessage) (json.RawMessage, error) {
+	merged := map[string]json.RawMessage{}
+	if len(object) > 0 {
+		if err := json.Unmarshal(object, &merged); err != nil {
+			return nil, fmt.Errorf("the setting ranking is no object: %w", err)
+		}
+	}
+	if err := json.Unmarshal(other, &merged); err != nil {
+		return nil, errors.New("the ranking is no object")
+	}
+	return json.Marshal(merged)
+}
+
+func (v *VariantResult) compare(d *dataset.Dataset, base, tried *RecallResult) {
+	at := metric.At("recall", 10)
+	for i, b := range base.Answers {
+		t := tried.Answers[i]
+		if b == nil || t == nil || !b.Question.In(d.Headline) || len(b.Question.Gold) == 0 {
+			continue
+		}
+		switch before, after := gradeTurns(b.Question, b.Found)[at], gradeTurns(t.Question, t.Found)[at]; {
+		case after > before:
+			v.Better++
+		case after < before:
+			v.Worse++
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/bench"
+	"github.com/hippocampus-memory/hippocampus/service"
+)
+
+func (a *app) bench() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure recall, latency and load",
+		Long: `Measures Hippocampus through its own front door. What a run logs stays in the database,
+under apps whose names begin with "bench-": use a database of its own.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usageError{errors.New("say what is to be measured")}
+		},
+	}
+	cmd.AddCommand(a.benchRecall())
+	return cmd
+}
+
+// withBench opens the engine for a run. Without vectors, queries are not embedded, and search is by
+// words alone.
+func (a *app) withBench(ctx context.Context, vectors bool, fn func(*bench.Engine) error) error {
+	return a.withEngine(ctx, func(e *engine) error {
+		b := &bench.Engine{
+			NewService: func(config *service.Config) (*service.OpenMemoryService, error) {
+				config.Counter, config.Logger, config.RequireEmbedding = e.counter, a.logger(), true
+				return service.New(e.pool, config)
+			},
+			Pool:       e.pool,
+			Progress:   func(total int, what string) bench.Bar { return a.progress(total, what) },
+			WithWorker: func(ctx context.Context, fn func() error) error { return a.withWorker(ctx, e, fn) },
+		}
+		if vectors {
+			b.Embedder = e.models.Embedder
+		}
+		return fn(b)
+	})
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/hippocampus-memory/hippocampus/bench/dataset"
+)
+
+// dataFlags say what data a run is on.
+type dataFlags struct {
+	format    string
+	fresh     bool
+	limit     int
+	questions string
+}
+
+func (f *dataFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.format, "format", "", "locomo, longmemeval or memorybank (default: told from the files)")
+	flags.BoolVar(&f.fresh, "fresh", false, "forget what is there of the dataset, and log it anew")
+	flags.IntVar(&f.limit, "limit", 0, "ask only the first so many questions")
+	flags.StringVar(&f.questions, "questions", "", "the file of the questions, where it isn't the obvious one")
+}
+
+func (f *dataFlags) read(paths []string) (*dataset.Dataset, error) {
+	d, err := dataset.Read(paths, &dataset.Options{Format: f.format, Questions: f.questions})
+	if err != nil {
+		return nil, err
+	}
+	d.Limit(f.limit)
+	return d, nil
+}
+
+// app is the app under which the data is: --app if given, else one of its own.
+func (f *dataFlags) app(cmd *cobra.Command, a *app, d *dataset.Dataset) string {
+	if cmd.Flags().Changed("app") {
+		return a.appName
+	}
+	return "bench-" + d.Name
+}

@@ -1,0 +1,152 @@
+package function_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// seedThatFolds is a seed with which the first random() is below 0.02, the share of writers that fold.
+func seedThatFolds(t *testing.T, b *testBundle) float64 {
+	t.Helper()
+	for i := range 1000 {
+		seed := float64(i) / 1000
+		b.exec(t, "SELECT setseed($1)", seed)
+		if get[float64](t, b, "SELECT random()") < 0.02 {
+			return seed
+		}
+	}
+	t.Fatal("no seed folds")
+	return 0
+}
+
+// totals compares posting_totals with postings, and gives the number of rows of totals.
+func (b *testBundle) totals(t *testing.T, fatal func(format string, args ...any)) int {
+	t.Helper()
+	rows, err := b.Query(t.Context(), `
+		SELECT coalesce(p.source, s.source), coalesce(p.rows, 0), coalesce(s.rows, 0), coalesce(p.terms, 0), coalesce(s.terms, 0)
+		FROM (SELECT p.source, count(DISTINCT p.row_id) AS rows, sum(p.tf) AS terms FROM hippocampus.postings p
+		      WHERE p.user_id = $1 AND p.app_name = $2 GROUP BY p.source) p
+		FULL JOIN (SELECT s.source, sum(s.rows) AS rows, sum(s.terms) AS terms FROM hippocampus.posting_totals s
+		      WHERE s.user_id = $1 AND s.app_name = $2 GROUP BY s.source) s ON s.source = p.source`, b.UserID, b.AppName)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var (
+			source              string
+			rowsTrue, rowsSum   int64
+			termsTrue, termsSum int64
+		)
+		require.NoError(t, rows.Scan(&source, &rowsTrue, &rowsSum, &termsTrue, &termsSum))
+		if rowsTrue != rowsSum || termsTrue != termsSum {
+			fatal("%s: %d rows and %d terms, the totals say %d and %d", source, rowsTrue, termsTrue, rowsSum, termsSum)
+		}
+	}
+	require.NoError(t, rows.Err())
+	return get[int](t, b, "SELECT count(*) FROM hippocampus.posting_totals WHERE user_id = $1", b.UserID)
+}
+
+func TestPostingTotals(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AreTheTruth", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		folds := seedThatFolds(t, b)
+		run := 0
+		rapid.Check(t, func(r *rapid.T) {
+			run++
+			b.UserID = fmt.Sprintf("rapid-%s-%d", b.AppName, run)
+			text := rapid.SampledFrom([]string{
+				"tea", "tea and tea", "the", "我用PostgreSQL数据库", "🎉", "", "a long talk about tea and coffee", "!?",
+			})
+			var ids, threads []uuid.UUID
+			r.Repeat(map[string]func(*rapid.T){
+				"": func(r *rapid.T) { b.totals(t, r.Fatalf) },
+				"append": func(r *rapid.T) {
+					if len(threads) == 0 {
+						threads = append(threads, b.thread(t))
+					}
+					events := []map[string]any{}
+					for range rapid.IntRange(1, 5).Draw(r, "events") {
+						events = append(events, map[string]any{"author": "user", "content": text.Draw(r, "text")})
+					}
+					b.exec(t, "SELECT hippocampus.append_events($1, $2)", threads[len(threads)-1], toJSON(t, events))
+				},
+				"fold": func(r *rapid.T) {
+					b.exec(t, "SELECT setseed($1)", folds)
+					ids = append(ids, b.remember(t, "fold "+text.Draw(r, "text")))
+					b.exec(t, "SELECT setseed(0.5)") // whose first random() is above
+				},
+				"forget": func(r *rapid.T) {
+					if len(ids) > 0 {
+						b.exec(t, "SELECT hippocampus.forget($1, $2, $3)", b.UserID, b.AppName, ids[:rapid.IntRange(0, len(ids)).Draw(r, "ids")])
+					}
+				},
+				"forgetThread": func(r *rapid.T) {
+					if len(threads) > 0 {
+						b.exec(t, "SELECT hippocampus.forget_thread($1, $2, $3)", b.UserID, b.AppName, threads[0])
+						threads = threads[1:]
+					}
+				},
+				"remember": func(r *rapid.T) {
+					ids = append(ids, b.remember(t, "remember "+text.Draw(r, "text")))
+				},
+				"state": func(r *rapid.T) {
+					ids = append(ids, b.state(t, text.Draw(r, "text"), ""))
+				},
+			})
+		})
+	})
+
+	t.Run("FoldsIntoOneRow", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		folds := seedThatFolds(t, b)
+		b.exec(t, "SELECT setseed(0.5)")
+		for i := range 9 {
+			b.remember(t, fmt.Sprintf("memory %d", i))
+		}
+		b.state(t, "Paris", "")
+		require.GreaterOrEqual(t, b.totals(t, t.Fatalf), 2)
+		b.exec(t, "SELECT setseed($1)", folds)
+		b.remember(t, "the tenth")
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.posting_totals WHERE user_id = $1 AND source = 'memory'", b.UserID))
+		require.Equal(t, int64(10), get[int64](t, b, "SELECT rows FROM hippocampus.posting_totals WHERE user_id = $1 AND source = 'memory'", b.UserID))
+		b.totals(t, t.Fatalf)
+	})
+
+	t.Run("SeveralTenantsInOneStatement", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		users := []string{b.UserID + "-a", b.UserID + "-b"}
+		b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count)
+			SELECT u, $2, 'tea ' || n, sha256(n::text::bytea), 1 FROM unnest($1::text[]) u, generate_series(1, 5) n`, users, b.AppName)
+		b.exec(t, "DELETE FROM hippocampus.memories WHERE user_id = ANY ($1) AND content IN ('tea 1', 'tea 2')", users)
+		for _, b.UserID = range users {
+			b.totals(t, t.Fatalf)
+			require.Equal(t, int64(3), get[int64](t, b, "SELECT sum(rows) FROM hippocampus.posting_totals WHERE user_id = $1", b.UserID))
+		}
+	})
+
+	t.Run("WidestKey", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		// The longest tenant with the longest term that a tsvector takes must fit a page of the index.
+		b.exec(t, "SELECT hippocampus.remember($1, $2, $3)", randomText(255, 1), randomText(255, 2), randomText(2046, 3)+" "+randomText(5000, 4))
+		require.Equal(t, 2046, get[int](t, b, "SELECT max(octet_length(term)) FROM hippocampus.postings"))
+	})
+}
+
+// randomText is a word of n letters that doesn't compress.
+func randomText(n int, seed uint64) string {
+	letters := make([]byte, n)
+	for i := range letters {
+		seed = seed*6364136223846793005 + 1442695040888963407
+		letters[i] = 'a' + byte((seed>>33)%26)
+	}
+	return string(letters)
+}

@@ -1,0 +1,165 @@
+package function_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// say appends an event at a time of the bundle's clock.
+func (b *testBundle) say(t *testing.T, thread uuid.UUID, text string, at time.Duration) uuid.UUID {
+	t.Helper()
+	return get[uuid.UUID](t, b, `SELECT (hippocampus.append_event($1, 'user', 'message', $2, p_created_at => $3)).id`,
+		thread, toJSON(t, text), b.now.Add(at))
+}
+
+func TestRecentEvents(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	one, two := b.thread(t), b.thread(t)
+	for i := range 5 {
+		b.say(t, one, fmt.Sprintf("one %d", i), time.Duration(2*i)*time.Minute)
+		b.say(t, two, fmt.Sprintf("two %d", i), time.Duration(2*i+1)*time.Minute)
+	}
+	recent := func(t *testing.T, thread any, limit int) []string {
+		t.Helper()
+		return list[string](t, b, "SELECT e.text FROM hippocampus.recent_events($1, $2, $3, $4) e", b.UserID, b.AppName, thread, limit)
+	}
+
+	t.Run("NewestOldestFirst", func(t *testing.T) {
+		require.Equal(t, []string{"one 3", "one 4"}, recent(t, one, 2))
+		require.Equal(t, []string{"two 0", "two 1", "two 2", "two 3", "two 4"}, recent(t, two, 100))
+	})
+
+	t.Run("OfAllThreads", func(t *testing.T) {
+		require.Equal(t, []string{"two 3", "one 4", "two 4"}, recent(t, nil, 3))
+		require.Len(t, recent(t, nil, 100), 10)
+	})
+
+	t.Run("OfThisTenantOnly", func(t *testing.T) {
+		require.Empty(t, list[string](t, b, "SELECT e.text FROM hippocampus.recent_events($1, $2, $3) e", b.UserID, b.AppName+"x", one))
+		require.Empty(t, list[string](t, b, "SELECT e.text FROM hippocampus.recent_events($1, $2) e", b.UserID+"x", b.AppName))
+	})
+
+	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
+		b.refuses(t, "HC001", "p_user_id is empty", "SELECT hippocampus.recent_events('', 'a')")
+		b.refuses(t, "HC009", "p_limit is -1", "SELECT hippocampus.recent_events('u', 'a', p_limit => -1)")
+		b.refuses(t, "HC009", "p_limit is 10001", "SELECT hippocampus.recent_events('u', 'a', p_limit => 10001)")
+	})
+
+	t.Run("ZeroIsZero", func(t *testing.T) {
+		require.Empty(t, recent(t, one, 0))
+		require.Empty(t, recent(t, nil, 0))
+	})
+}
+
+func TestRecallConversation(t *testing.T) {
+	t.Parallel()
+	type hit struct {
+		SequenceNum int64
+		Score       float64
+		Text        string
+		ThreadID    uuid.UUID
+	}
+	recall := func(t *testing.T, b *testBundle, query any, limit int, thread any) []hit {
+		t.Helper()
+		return rowsOf[hit](t, b, `SELECT h.sequence_num, h.score, h.text, h.thread_id
+			FROM hippocampus.recall_conversation($1, $2, $3, $4, $5) h`, b.UserID, b.AppName, query, limit, thread)
+	}
+	texts := func(hits []hit) []string {
+		all := make([]string, len(hits))
+		for i, h := range hits {
+			all[i] = h.Text
+		}
+		return all
+	}
+
+	t.Run("EndsOfAThreadHaveOneNeighbour", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		b.say(t, thread, "zebra", 0)
+		b.say(t, thread, "lion", time.Minute)
+		b.say(t, thread, "tiger", 2*time.Minute)
+		require.Equal(t, []string{"zebra", "lion"}, texts(recall(t, b, "zebras", 20, nil)))
+		require.Equal(t, []string{"tiger", "lion"}, texts(recall(t, b, "tigers", 20, nil)))
+	})
+
+	t.Run("NeighboursShareTheScore", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for i, text := range []string{"hello", "where did I park the car?", "level three, next to the lift", "thanks", "bye"} {
+			b.say(t, thread, text, time.Duration(i)*time.Minute)
+		}
+		hits := recall(t, b, "where is my car parked", 20, nil)
+		require.Len(t, hits, 3)
+		require.Equal(t, "where did I park the car?", hits[0].Text)
+		require.Equal(t, []string{"level three, next to the lift", "hello"}, texts(hits[1:])) // the answer: newer first
+		require.InDelta(t, 0.3*hits[0].Score, hits[1].Score, 1e-9)
+	})
+
+	t.Run("NeighboursOfTheSameThreadOnly", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		one, two := b.thread(t), b.thread(t)
+		b.say(t, one, "zebra", 0)
+		b.say(t, two, "other", 0)
+		b.say(t, two, "another", 0)
+		require.Equal(t, []string{"zebra"}, texts(recall(t, b, "zebra", 20, nil)))
+	})
+
+	t.Run("NothingToLookUp", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.say(t, b.thread(t), "zebra", 0)
+		for _, query := range []any{"", nil, "the", "&|!():*", "lion"} {
+			require.Empty(t, recall(t, b, query, 20, nil), query)
+		}
+		require.Empty(t, recall(t, b, "zebra", 0, nil))
+	})
+
+	t.Run("OrderIsDeterministic", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for range 4 {
+			thread := b.thread(t)
+			for range 60 {
+				b.say(t, thread, "the same words", 0)
+			}
+		}
+		first := recall(t, b, "words", 7, nil)
+		require.Len(t, first, 7)
+		require.Equal(t, first, recall(t, b, "words", 7, nil))
+		b.exec(t, "SET LOCAL enable_hashagg = off")
+		b.exec(t, "SET LOCAL enable_hashjoin = off")
+		require.Equal(t, first, recall(t, b, "words", 7, nil))
+	})
+
+	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.refuses(t, "HC001", "p_app_name is reserved: *", "SELECT hippocampus.recall_conversation('u', '*', 'x')")
+		b.refuses(t, "HC009", "p_limit is 2147483647", "SELECT hippocampus.recall_conversation('u', 'a', 'x', 2147483647)")
+		b.refuses(t, "HC009", "p_limit is null", "SELECT hippocampus.recall_conversation('u', 'a', 'x', NULL)")
+	})
+
+	t.Run("ThreadFilterNeverUnderReturns", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		quiet, loud := b.thread(t), b.thread(t)
+		b.say(t, quiet, "a zebra among very many other animals of the zoo, which all have long names", 0)
+		events := make([]map[string]any, 2000)
+		for i := range events {
+			events[i] = map[string]any{"author": "user", "content": "zebra zebra"}
+		}
+		b.exec(t, "SELECT hippocampus.append_events($1, $2)", loud, toJSON(t, events))
+		hits := recall(t, b, "zebra", 20, quiet)
+		require.Len(t, hits, 1)
+		require.Equal(t, quiet, hits[0].ThreadID)
+		require.Len(t, recall(t, b, "zebra", 1000, loud), 1000)
+	})
+}

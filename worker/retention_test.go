@@ -1,0 +1,82 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/riverqueue/river"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+
+	// memories makes so many that are old and worth little, and as many that are new.
+	memories := func(t *testing.T, b *bundle, n int) {
+		t.Helper()
+		_, err := b.pool.Exec(t.Context(), `
+			SELECT hippocampus.remember('ada', 'app', 'old ' || i, p_now => now() - interval '90 days'),
+				hippocampus.remember('bob', 'app', 'new ' || i)
+			FROM generate_series(1, $1) i`, n)
+		require.NoError(t, err)
+	}
+	run := func(t *testing.T, b *bundle, id int64) map[string]any {
+		t.Helper()
+		var metadata []byte
+		b.eventually(t, "the sweep", func() bool {
+			var state string
+			err := b.pool.QueryRow(t.Context(), `SELECT state::text, metadata FROM hippocampus.river_job WHERE id = $1`, id).Scan(&state, &metadata)
+			require.NoError(t, err)
+			return state == "completed"
+		})
+		var m map[string]map[string]any
+		require.NoError(t, json.Unmarshal(metadata, &m))
+		return m["progress"]
+	}
+
+	t.Run("Empty", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, nil)
+		b.start(t)
+		inserted, err := b.Client().Insert(t.Context(), worker.RetentionArgs{}, nil)
+		require.NoError(t, err)
+		require.Equal(t, map[string]any{"scanned": 0.0, "refreshed": 0.0, "deleted": 0.0, "swept": true}, run(t, b, inserted.Job.ID))
+	})
+
+	t.Run("Resumes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) { c.RetentionBatch = 5 })
+		memories(t, b, 10)
+		// as a worker left it that was killed after the first user's memories
+		inserted, err := b.Client().Insert(t.Context(), worker.RetentionArgs{}, &river.InsertOpts{Metadata: []byte(`{"progress": {
+			"after_user_id": "ada", "after_app_name": "zzz", "scanned": 10, "refreshed": 0, "deleted": 7}}`)})
+		require.NoError(t, err)
+		b.start(t)
+		require.Equal(t, map[string]any{"scanned": 20.0, "refreshed": 0.0, "deleted": 7.0, "swept": true}, run(t, b, inserted.Job.ID))
+		require.Equal(t, 20, b.count(t, `SELECT count(*) FROM hippocampus.memories`))
+	})
+
+	t.Run("Sweeps", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) { c.RetentionBatch = 3 })
+		memories(t, b, 10)
+		_, err := b.pool.Exec(t.Context(), `UPDATE hippocampus.retention_policies SET max_per_user = 6`)
+		require.NoError(t, err)
+		b.start(t)
+		b.drain(t) // rows that are just being embedded are left for the next sweep
+		inserted, err := b.Client().Insert(t.Context(), worker.RetentionArgs{}, nil)
+		require.NoError(t, err)
+		again, err := b.Client().Insert(t.Context(), worker.RetentionArgs{}, nil)
+		require.NoError(t, err)
+		progress := run(t, b, inserted.Job.ID)
+		require.InDelta(t, 14, progress["deleted"], 0) // ten that have faded, and four of bob's that are too many
+		require.Equal(t, 6, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE user_id = 'bob'`))
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE user_id = 'ada'`))
+		require.NotContains(t, progress, "after_user_id")
+		if again.UniqueSkippedAsDuplicate {
+			require.Equal(t, inserted.Job.ID, again.Job.ID)
+		}
+	})
+}
