@@ -2,12 +2,8 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
 	"github.com/hippocampus-memory/hippocampus/model"
@@ -86,7 +82,11 @@ func Recall(ctx context.Context, e *Engine, d *dataset.Dataset, vectors Vectors,
 	if err := r.prepare(ctx); err != nil {
 		return r.result, err
 	}
-	err := r.ask(ctx)
+	err := askAll(ctx, e, d, opts.Clients, opts.What, func(ctx context.Context, s *searcher, i int) error {
+		answer, err := r.answer(ctx, s, d.Questions[i])
+		r.result.Answers[i] = answer
+		return err
+	})
 	r.summarize()
 	return r.result, err
 }
@@ -94,86 +94,37 @@ func Recall(ctx context.Context, e *Engine, d *dataset.Dataset, vectors Vectors,
 type recall struct {
 	*Engine
 	dataset *dataset.Dataset
-	ends    map[string]time.Time // of conversations
 	opts    *RecallOptions
 	result  *RecallResult
 	sources map[string]*provenance
 	vectors Vectors
 }
 
-// prepare reads where memories come from, and when the conversations ended.
+// prepare reads where memories come from.
 func (r *recall) prepare(ctx context.Context) error {
-	r.ends, r.sources = map[string]time.Time{}, map[string]*provenance{}
+	r.sources = map[string]*provenance{}
 	for _, c := range r.dataset.Conversations {
-		p, err := readProvenance(ctx, r.Engine, r.dataset, r.scope(c.ID))
+		p, err := readProvenance(ctx, r.Engine, r.dataset, service.Scope{AppName: r.opts.App, UserID: c.ID})
 		if err != nil {
 			return err
 		}
 		r.sources[c.ID] = p
-		for _, s := range c.Sessions {
-			for i := range s.Events {
-				if at := s.Events[i].CreatedAt; at != nil && at.After(r.ends[c.ID]) {
-					r.ends[c.ID] = *at
-				}
-			}
-		}
 	}
 	return nil
 }
 
-func (r *recall) scope(conversation string) service.Scope {
-	return service.Scope{AppName: r.opts.App, UserID: conversation}
-}
-
-// ask asks all questions, by several clients.
-func (r *recall) ask(ctx context.Context) error {
-	bar := r.Progress(len(r.dataset.Questions), r.opts.What)
-	next := make(chan int)
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error {
-		defer close(next)
-		for i := range r.dataset.Questions {
-			select {
-			case next <- i:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		return nil
-	})
-	for range max(1, r.opts.Clients) {
-		group.Go(func() error {
-			s, err := newSearcher(r.Engine)
-			if err != nil {
-				return err
-			}
-			for i := range next {
-				if r.result.Answers[i], err = r.answer(ctx, s, r.dataset.Questions[i]); err != nil {
-					return fmt.Errorf("question %s: %w", r.dataset.Questions[i].ID, err)
-				}
-				_ = bar.Add(1)
-			}
-			return nil
-		})
-	}
-	err := group.Wait()
-	return errors.Join(err, bar.Finish())
-}
-
 func (r *recall) answer(ctx context.Context, s *searcher, q *dataset.Question) (*Answer, error) {
-	s.at(q, r.ends[q.Conversation])
 	start := time.Now()
-	found, err := s.service.SearchMemory(ctx, r.scope(q.Conversation), q.Text, &service.SearchOptions{
+	found, err := s.service.SearchMemory(ctx, service.Scope{AppName: r.opts.App, UserID: q.Conversation}, q.Text, &service.SearchOptions{
 		Limit: r.opts.Depth, MemoryTypes: r.opts.MemoryTypes, Profile: r.opts.Profile, QueryEmbedding: r.vectors[q.ID],
 		SkipAccess: true,
 	})
 	if err != nil {
 		return nil, err
 	}
+	elapsed := time.Since(start)
 	p := r.sources[q.Conversation]
-	a := &Answer{
-		Episodes: p.rank(found.Memories, false), Found: p.rank(found.Memories, true), Question: q, elapsed: time.Since(start),
-	}
+	a := &Answer{Episodes: p.rank(found.Memories, false), Found: p.rank(found.Memories, true), Question: q, elapsed: elapsed}
 	for _, hit := range found.Memories[:min(10, len(found.Memories))] {
 		a.top++
 		if hit.MemoryType == "summary" {
@@ -198,35 +149,5 @@ func (r *recall) summarize() {
 	r.result.Search = latency(times)
 	if top > 0 {
 		r.result.Summaries = float64(summaries) / float64(top)
-	}
-}
-
-// searcher is a service with a clock of its own: a question is asked at a time of its own.
-type searcher struct {
-	lock    sync.Mutex
-	now     time.Time
-	service *service.OpenMemoryService
-}
-
-func newSearcher(e *Engine) (*searcher, error) {
-	s := &searcher{}
-	var err error
-	s.service, err = e.NewService(&service.Config{Now: s.clock})
-	return s, err
-}
-
-func (s *searcher) clock() time.Time {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	return s.now
-}
-
-// at sets the clock to when a question is asked, and where that is unknown, to the end of its
-// conversation.
-func (s *searcher) at(q *dataset.Question, end time.Time) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	if s.now = q.Asked; s.now.IsZero() {
-		s.now = end
 	}
 }

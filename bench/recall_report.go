@@ -24,6 +24,7 @@ var recallColumns = []struct{ head, name string }{
 	{"R@5", metric.At("recall", 5)},
 	{"R@10", metric.At("recall", 10)},
 	{"R@20", metric.At("recall", 20)},
+	{"hit@1", metric.At("hit", 1)},
 	{"hit@5", metric.At("hit", 5)},
 	{"hit@10", metric.At("hit", 10)},
 	{"all@10", metric.At("all", 10)},
@@ -38,16 +39,7 @@ func ReportRecall(r *report.Report, d *dataset.Dataset, done *Ingested, result *
 		Ingested: done, Search: result.Search, SummariesInTopTen: result.Summaries, Tables: Score(d, result.Answers), Variants: variants,
 	}
 	r.Results = results
-	r.Fact("Data", "%s: %d conversations, %d sessions, %d events, %d questions", d.Name, done.Conversations, done.Sessions, done.Events,
-		len(d.Questions))
-	if len(d.Excluded) > 0 {
-		n := 0
-		for _, excluded := range d.Excluded {
-			n += excluded
-		}
-		r.Fact("Questions left out", "%d, without evidence that is there", n)
-	}
-	r.Fact("Ingest", "%.1f s; %d of the conversations were there", done.Seconds, done.Reused)
+	reportData(r, d, done)
 	r.Fact("Search", "p50 %.1f, p95 %.1f, p99 %.1f ms over %d, without the embedding of the query", result.Search.P50, result.Search.P95,
 		result.Search.P99, result.Search.N)
 	r.Fact("Summaries", "%.1f %% of the first ten places", 100*result.Summaries)
@@ -58,6 +50,20 @@ func ReportRecall(r *report.Report, d *dataset.Dataset, done *Ingested, result *
 		r.Tables = append(r.Tables, ablationTable(d, results))
 	}
 	r.Plots = append(r.Plots, recallPlot(d, results.Tables))
+}
+
+// reportData says what a run is on.
+func reportData(r *report.Report, d *dataset.Dataset, done *Ingested) {
+	r.Fact("Data", "%s: %d conversations, %d sessions, %d events, %d questions", d.Name, done.Conversations, done.Sessions, done.Events,
+		len(d.Questions))
+	if len(d.Excluded) > 0 {
+		n := 0
+		for _, excluded := range d.Excluded {
+			n += excluded
+		}
+		r.Fact("Questions left out", "%d, without evidence that is there", n)
+	}
+	r.Fact("Ingest", "%.1f s; %d of the conversations were there", done.Seconds, done.Reused)
 }
 
 func (t *Table) report(title string) *report.Table {

@@ -45,31 +45,41 @@ func gradeTurns(q *dataset.Question, r *ranking) metric.Scores {
 }
 
 func scoreAt(d *dataset.Dataset, answers []*Answer, level string, grade func(*Answer) metric.Scores) *Table {
-	groups := map[string][]metric.Scores{}
-	for _, a := range answers {
-		if a == nil {
-			continue
+	return &Table{Level: level, Rows: rowsOf(d, func(i int) metric.Scores {
+		if answers[i] == nil {
+			return nil
 		}
-		scores := grade(a)
+		return grade(answers[i])
+	})}
+}
+
+// rowsOf are the means of each group of the dataset's questions, of which grade gives the scores, by
+// index; nil for one that is not scored.
+func rowsOf(d *dataset.Dataset, grade func(i int) metric.Scores) []*Row {
+	groups := map[string][]metric.Scores{}
+	for i, q := range d.Questions {
+		scores := grade(i)
 		if scores == nil {
 			continue
 		}
-		for _, row := range a.Question.Rows {
+		for _, row := range q.Rows {
 			groups[row] = append(groups[row], scores)
 		}
 	}
-	t := &Table{Level: level}
+	var rows []*Row
 	for _, label := range d.Rows {
 		if all := groups[label]; len(all) > 0 {
-			t.Rows = append(t.Rows, &Row{Label: label, N: len(all), Scores: metric.Mean(all)})
+			rows = append(rows, &Row{Label: label, N: len(all), Scores: metric.Mean(all)})
 		}
 	}
-	return t
+	return rows
 }
 
 // Row finds a row by its label, or nil.
-func (t *Table) Row(label string) *Row {
-	for _, r := range t.Rows {
+func (t *Table) Row(label string) *Row { return rowOf(t.Rows, label) }
+
+func rowOf(rows []*Row, label string) *Row {
+	for _, r := range rows {
 		if r.Label == label {
 			return r
 		}

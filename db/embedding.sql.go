@@ -30,6 +30,7 @@ SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
     left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), ''), $1::integer)::text AS text
 FROM leased l
 LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
+    AND m.superseded_by IS NULL
 LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name
 `
 
@@ -94,9 +95,13 @@ func (q *Queries) EmbeddingCountQueued(ctx context.Context, db DBTX) (*Embedding
 }
 
 const embeddingDefer = `-- name: EmbeddingDefer :exec
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
+    WHERE h.row_id = ANY ($3::uuid[]) FOR UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => $1::float8), error = $2::text
-WHERE q.row_id = ANY ($3::uuid[])
+FROM held h WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name
 `
 
 type EmbeddingDeferParams struct {
@@ -105,69 +110,25 @@ type EmbeddingDeferParams struct {
 	RowIds       []uuid.UUID
 }
 
+// A row that somebody holds is being forgotten or embedded: left alone, so that nobody waits crosswise.
 func (q *Queries) EmbeddingDefer(ctx context.Context, db DBTX, arg *EmbeddingDeferParams) error {
 	_, err := db.Exec(ctx, embeddingDefer, arg.DelaySeconds, arg.Error, arg.RowIds)
 	return err
 }
 
 const embeddingDrop = `-- name: EmbeddingDrop :exec
-DELETE FROM hippocampus.embedding_queue q WHERE q.row_id = ANY ($1::uuid[])
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
+    WHERE h.row_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
+)
+DELETE FROM hippocampus.embedding_queue q USING held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name
 `
 
-// A row that is gone, or has no words: it will have no vector.
+// A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
 func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, rowIds []uuid.UUID) error {
 	_, err := db.Exec(ctx, embeddingDrop, rowIds)
 	return err
-}
-
-const embeddingHoldFacts = `-- name: EmbeddingHoldFacts :many
-SELECT f.id FROM hippocampus.facts f WHERE f.id = ANY ($1::uuid[]) ORDER BY f.id FOR KEY SHARE
-`
-
-// Those that are still there; they can't be forgotten until the transaction ends.
-func (q *Queries) EmbeddingHoldFacts(ctx context.Context, db DBTX, rowIds []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, embeddingHoldFacts, rowIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []uuid.UUID{}
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const embeddingHoldMemories = `-- name: EmbeddingHoldMemories :many
-SELECT m.id FROM hippocampus.memories m WHERE m.id = ANY ($1::uuid[]) ORDER BY m.id FOR KEY SHARE
-`
-
-// As EmbeddingHoldFacts.
-func (q *Queries) EmbeddingHoldMemories(ctx context.Context, db DBTX, rowIds []uuid.UUID) ([]uuid.UUID, error) {
-	rows, err := db.Query(ctx, embeddingHoldMemories, rowIds)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []uuid.UUID{}
-	for rows.Next() {
-		var id uuid.UUID
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const embeddingIsDue = `-- name: EmbeddingIsDue :one

@@ -85,9 +85,14 @@ func (q *Queries) TokenListUncounted(ctx context.Context, db DBTX, maxRows int32
 	return items, nil
 }
 
-const tokenSetBlock = `-- name: TokenSetBlock :exec
+const tokenSetBlock = `-- name: TokenSetBlock :execrows
+WITH held AS (
+    SELECT h.user_id, h.app_name, h.key FROM hippocampus.memory_blocks h
+    WHERE h.user_id = $2 AND h.app_name = $3 AND h.key = $4 AND h.version = $5
+    FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.memory_blocks b SET token_count = $1, token_count_exact = true
-WHERE b.user_id = $2 AND b.app_name = $3 AND b.key = $4 AND b.version = $5
+FROM held h WHERE b.user_id = h.user_id AND b.app_name = h.app_name AND b.key = h.key
 `
 
 type TokenSetBlockParams struct {
@@ -98,15 +103,18 @@ type TokenSetBlockParams struct {
 	Version    int64
 }
 
-func (q *Queries) TokenSetBlock(ctx context.Context, db DBTX, arg *TokenSetBlockParams) error {
-	_, err := db.Exec(ctx, tokenSetBlock,
+func (q *Queries) TokenSetBlock(ctx context.Context, db DBTX, arg *TokenSetBlockParams) (int64, error) {
+	result, err := db.Exec(ctx, tokenSetBlock,
 		arg.TokenCount,
 		arg.UserID,
 		arg.AppName,
 		arg.Key,
 		arg.Version,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const tokenSetEvents = `-- name: TokenSetEvents :execrows
@@ -158,7 +166,7 @@ func (q *Queries) TokenSetFacts(ctx context.Context, db DBTX, arg *TokenSetFacts
 	return result.RowsAffected(), nil
 }
 
-const tokenSetInstruction = `-- name: TokenSetInstruction :exec
+const tokenSetInstruction = `-- name: TokenSetInstruction :execrows
 UPDATE hippocampus.instructions i SET token_count = $1, token_count_exact = true
 WHERE i.app_name = $2 AND i.instruction_key = $3 AND i.version = $4
 `
@@ -170,14 +178,18 @@ type TokenSetInstructionParams struct {
 	Version    int32
 }
 
-func (q *Queries) TokenSetInstruction(ctx context.Context, db DBTX, arg *TokenSetInstructionParams) error {
-	_, err := db.Exec(ctx, tokenSetInstruction,
+// Nobody else updates an instruction.
+func (q *Queries) TokenSetInstruction(ctx context.Context, db DBTX, arg *TokenSetInstructionParams) (int64, error) {
+	result, err := db.Exec(ctx, tokenSetInstruction,
 		arg.TokenCount,
 		arg.AppName,
 		arg.Key,
 		arg.Version,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const tokenSetMemories = `-- name: TokenSetMemories :execrows

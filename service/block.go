@@ -226,6 +226,9 @@ func (s *OpenMemoryService) replaceInBlock(scope Scope, key, oldText, newText st
 
 // editBlock makes an edit, counts what came of it, and takes it back if that is over the limit.
 func (s *OpenMemoryService) editBlock(ctx context.Context, beginner db.Beginner, scope Scope, write edit) (*Block, error) {
+	if err := checkScope(scope); err != nil {
+		return nil, err
+	}
 	var block *Block
 	err := db.WithScope(ctx, beginner, scope, func(tx pgx.Tx) error {
 		row, err := write(ctx, tx)
@@ -238,7 +241,7 @@ func (s *OpenMemoryService) editBlock(ctx context.Context, beginner db.Beginner,
 				db.ErrTooLarge, row.Key, row.TokenCount, row.TokenLimit)
 		}
 		block = newBlock(row)
-		err = s.queries.TokenSetBlock(ctx, tx, &db.TokenSetBlockParams{
+		_, err = s.queries.TokenSetBlock(ctx, tx, &db.TokenSetBlockParams{
 			AppName: row.AppName, Key: row.Key, TokenCount: row.TokenCount, UserID: row.UserID, Version: row.Version,
 		})
 		if err != nil {

@@ -227,9 +227,9 @@ func (c *Config) validate() error {
 	}
 	switch {
 	case c.Counter == nil:
-		return errors.New("Counter is required")
+		return errors.New("the field Counter is required")
 	case c.Models == nil || c.Models.Embedder == nil || c.Models.Reflector == nil || c.Models.Summarizer == nil:
-		return errors.New("Models is required, with Embedder, Reflector and Summarizer")
+		return errors.New("the field Models is required, with Embedder, Reflector and Summarizer")
 	case c.FetchCooldown > c.FetchPollInterval:
 		return fmt.Errorf("FetchCooldown %s must not exceed FetchPollInterval %s", c.FetchCooldown, c.FetchPollInterval)
 	case c.RescueAfter <= c.longest():

@@ -208,8 +208,11 @@ func (c *consolidation) step(ctx context.Context, p *piece) (done bool, err erro
 		return false, errors.Join(thinkErr, err)
 	}
 	done, err = c.store(ctx, p, learned, thinkErr == nil)
+	if thinkErr != nil && err != nil {
+		c.logger.WarnContext(ctx, "the half of a consolidation that succeeded could not be stored", "job", c.job.ID, "error", err)
+	}
 	if thinkErr != nil {
-		return false, thinkErr // and if it could not be stored, the next attempt will
+		return false, thinkErr
 	}
 	return done, err
 }

@@ -87,18 +87,19 @@ func (w *countTokensWorker) count(ctx context.Context, rows []*db.TokenListUncou
 			return counted, fmt.Errorf("count tokens: %w", err)
 		}
 		tokens := int32(w.config.Counter.Count(r.Text))
-		var err error
+		var (
+			err error
+			n   int64
+		)
 		switch r.Source {
 		case "block":
-			err = w.queries.TokenSetBlock(ctx, w.pool, &db.TokenSetBlockParams{
+			n, err = w.queries.TokenSetBlock(ctx, w.pool, &db.TokenSetBlockParams{
 				AppName: r.AppName, Key: r.Key, TokenCount: tokens, UserID: r.UserID, Version: r.Version,
 			})
-			counted++
 		case "instruction":
-			err = w.queries.TokenSetInstruction(ctx, w.pool, &db.TokenSetInstructionParams{
+			n, err = w.queries.TokenSetInstruction(ctx, w.pool, &db.TokenSetInstructionParams{
 				AppName: r.AppName, Key: r.Key, TokenCount: tokens, Version: int32(r.Version),
 			})
-			counted++
 		default:
 			ids[r.Source] = append(ids[r.Source], r.ID)
 			counts[r.Source] = append(counts[r.Source], tokens)
@@ -106,6 +107,7 @@ func (w *countTokensWorker) count(ctx context.Context, rows []*db.TokenListUncou
 		if err != nil {
 			return counted, fmt.Errorf("store token counts: %w", db.Wrap(err))
 		}
+		counted += n
 	}
 	for source, set := range map[string]func([]uuid.UUID, []int32) (int64, error){
 		"event": func(ids []uuid.UUID, counts []int32) (int64, error) {

@@ -17,7 +17,7 @@ const drainInterval = 50 * time.Millisecond
 // tables, so it stands here.
 const countUnfinished = `
 	SELECT (SELECT count(*) FROM hippocampus.river_job r
-	        WHERE r.queue IN ('consolidation', 'sweep') AND r.state NOT IN ('completed', 'cancelled', 'discarded'))
+	        WHERE r.queue IN ('consolidation', 'sweep') AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))
 	     + (SELECT count(*) FROM hippocampus.embedding_queue q WHERE q.run_after <= now())
 	     + (SELECT count(*) FROM hippocampus.events e WHERE NOT e.token_count_exact)
 	     + (SELECT count(*) FROM hippocampus.memories m WHERE NOT m.token_count_exact)

@@ -1,9 +1,12 @@
 package worker
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,6 +105,10 @@ type embedBatch struct {
 // work embeds a batch. It fails if that was not the rows' fault; b.pending are then the rows that
 // were not dealt with.
 func (b *embedBatch) work(ctx context.Context, rows []*queuedRow) error {
+	// in the order in which forget locks rows
+	slices.SortFunc(rows, func(a, b *queuedRow) int {
+		return cmp.Or(cmp.Compare(b.Source, a.Source), bytes.Compare(a.RowID[:], b.RowID[:]))
+	})
 	var (
 		blank []uuid.UUID
 		left  []*queuedRow
@@ -152,7 +159,7 @@ func (b *embedBatch) embed(ctx context.Context, rows []*queuedRow, texts []strin
 	return b.embed(ctx, rows[half:], texts[half:])
 }
 
-// put stores the vectors of rows that are still there.
+// put stores the vectors of the rows that are still there.
 func (b *embedBatch) put(ctx context.Context, rows []*queuedRow, vectors [][]float32) error {
 	err := db.Wrap(b.putOnce(ctx, rows, vectors))
 	switch {
@@ -175,26 +182,9 @@ func (b *embedBatch) put(ctx context.Context, rows []*queuedRow, vectors [][]flo
 }
 
 func (b *embedBatch) putOnce(ctx context.Context, rows []*queuedRow, vectors [][]float32) error {
-	ids := rowIDs(rows)
 	name := b.config.Models.Embedder.Name()
 	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		// A vector has no foreign key to its row: whoever is forgotten at this moment must not leave one.
-		memories, err := b.queries.EmbeddingHoldMemories(ctx, tx, ids)
-		if err != nil {
-			return err
-		}
-		facts, err := b.queries.EmbeddingHoldFacts(ctx, tx, ids)
-		if err != nil {
-			return err
-		}
-		there := make(map[uuid.UUID]bool, len(rows))
-		for _, id := range append(memories, facts...) {
-			there[id] = true
-		}
 		for i, r := range rows {
-			if !there[r.RowID] {
-				continue
-			}
 			err := b.queries.EmbeddingPut(ctx, tx, &db.EmbeddingPutParams{
 				AppName: r.AppName, Embedding: pgvector.NewVector(vectors[i]), Model: name, RowID: r.RowID,
 				Source: r.Source, UserID: r.UserID,

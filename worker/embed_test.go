@@ -97,6 +97,33 @@ func TestEmbed(t *testing.T) {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.embeddings e JOIN hippocampus.memories m ON m.id = e.row_id`))
 	})
 
+	t.Run("OpenTransactionOfAnother", func(t *testing.T) {
+		t.Parallel()
+		// Who writes first holds the triggers' lock until the commit; others are not kept waiting for it.
+		b := setup(t, &script{}, nil)
+		b.start(t)
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		_, err = tx.Exec(t.Context(), `SELECT hippocampus.remember('bob', 'app', 'not yet')`)
+		require.NoError(t, err)
+		b.remember(t, "one")
+		b.eventually(t, "the vector", func() bool { return b.embeddings(t) == 1 })
+		require.NoError(t, tx.Commit(t.Context()))
+		b.drain(t)
+		require.Equal(t, 2, b.embeddings(t))
+	})
+
+	t.Run("PollOnly", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) { c.PollOnly = true })
+		b.start(t)
+		b.remember(t, "one")
+		id := b.enqueue(t, b.pool, b.thread(t, "two"), worker.FastReplay)
+		b.wait(t, id, "completed")
+		b.drain(t)
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE kind = 'index_vectors'`))
+	})
+
 	t.Run("Poison", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{embed: func(_ context.Context, texts []string) ([][]float32, error) {
@@ -249,10 +276,10 @@ func TestStart(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{}, nil)
 		for want, configure := range map[string]func(*worker.Config){
-			"Counter is required":                          func(c *worker.Config) { c.Counter = nil },
+			"field Counter is required":                    func(c *worker.Config) { c.Counter = nil },
 			"EmbedBatch must not be negative":              func(c *worker.Config) { c.EmbedBatch = -1 },
 			"FetchCooldown 1s must not exceed":             func(c *worker.Config) { c.FetchCooldown = time.Second },
-			"Models is required":                           func(c *worker.Config) { c.Models = &model.Models{} },
+			"field Models is required":                     func(c *worker.Config) { c.Models = &model.Models{} },
 			"RescueAfter 1s must exceed the longest time ": func(c *worker.Config) { c.RescueAfter = time.Second },
 		} {
 			config := &worker.Config{Counter: words{}, Models: b.script.models()}

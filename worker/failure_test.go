@@ -172,6 +172,25 @@ func TestConsolidateFailures(t *testing.T) {
 		require.Contains(t, *job.Error, "stopped at the time limit of 200ms")
 	})
 
+	t.Run("NoConnectionWhileAModelWorks", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t, dbtest.MaxConns(3)) // the listener's, and two to share
+		started, goOn, wait := asked()
+		b := setupOn(t, pool, slow(wait), nil)
+		b.start(t)
+		ids := make([]uuid.UUID, 8)
+		for i := range ids {
+			ids[i] = b.enqueue(t, b.pool, b.thread(t, fmt.Sprint("thread ", i)), worker.FullConsolidation)
+		}
+		for range ids {
+			receive(t, "the summarizer", started)
+		}
+		close(goOn)
+		for _, id := range ids {
+			b.wait(t, id, "completed")
+		}
+	})
+
 	t.Run("Rejected", func(t *testing.T) {
 		t.Parallel()
 		s := &script{summarize: func(context.Context, *model.Conversation) (*model.Summary, error) {
@@ -328,12 +347,4 @@ func (b *bundle) oneAttempt(t *testing.T, id uuid.UUID) {
 	t.Helper()
 	_, err := b.pool.Exec(t.Context(), `UPDATE hippocampus.river_job SET max_attempts = 1 WHERE id = $1`, b.job(t, id))
 	require.NoError(t, err)
-}
-
-// state is River's state of a job.
-func (b *bundle) state(t *testing.T, id uuid.UUID) string {
-	t.Helper()
-	var state string
-	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT state::text FROM hippocampus.river_job WHERE id = $1`, b.job(t, id)).Scan(&state))
-	return state
 }

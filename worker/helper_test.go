@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait; no test waits for it to pass.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // words counts words.
 type words struct{}

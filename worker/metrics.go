@@ -113,7 +113,7 @@ func (m *metrics) collectDatabase(ctx context.Context, ch chan<- prometheus.Metr
 		return err
 	}
 	rows, err := w.pool.Query(ctx, `SELECT r.kind, r.state::text, count(*) FROM hippocampus.river_job r
-		WHERE r.state NOT IN ('completed', 'cancelled', 'discarded') GROUP BY r.kind, r.state`)
+		WHERE r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY r.kind, r.state`)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,9 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &retentionWorker{Worker: w})
 
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		// consolidation_jobs is the lasting record; of the sweeps nobody needs one for long.
+		CompletedJobRetentionPeriod: time.Hour,
+
 		ErrorHandler:      &errorHandler{w},
 		FetchCooldown:     config.FetchCooldown,
 		FetchPollInterval: config.FetchPollInterval,

@@ -84,6 +84,21 @@ func (d *Dataset) Events() int {
 	return n
 }
 
+// Ends are the times at which the conversations ended, by id.
+func (d *Dataset) Ends() map[string]time.Time {
+	ends := map[string]time.Time{}
+	for _, c := range d.Conversations {
+		for _, s := range c.Sessions {
+			for i := range s.Events {
+				if at := s.Events[i].CreatedAt; at != nil && at.After(ends[c.ID]) {
+					ends[c.ID] = *at
+				}
+			}
+		}
+	}
+	return ends
+}
+
 // Limit keeps the first n questions, and the conversations that they are on.
 func (d *Dataset) Limit(n int) {
 	if n <= 0 || n >= len(d.Questions) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -37,7 +38,7 @@ var serverSettings = []string{
 // ReadEnvironment describes this machine, this program and the database. What can't be found out is
 // left unknown.
 func ReadEnvironment(ctx context.Context, pool *pgxpool.Pool) *Environment {
-	e := &Environment{Commit: commit(), Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH}
+	e := &Environment{Commit: commit(ctx), Cores: runtime.NumCPU(), Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH}
 	if file, err := os.Open("/proc/cpuinfo"); err == nil {
 		e.CPU = lookUp(file, "model name", ":")
 		_ = file.Close()
@@ -78,22 +79,33 @@ func lookUp(r io.Reader, name, separator string) string {
 	return ""
 }
 
-// commit is the commit that the program was built from, as the go tool recorded it.
-func commit() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	revision, modified := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			modified = " and changes"
+// commit is the commit that the program was built from, as the go tool recorded it, or as git has it
+// where the program runs (go run records none). Unknown is empty.
+func commit(ctx context.Context) string {
+	revision, changed := "", false
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = s.Value
+			case "vcs.modified":
+				changed = s.Value == "true"
+			}
 		}
 	}
-	return revision + modified
+	if revision == "" {
+		head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
+		if err != nil {
+			return ""
+		}
+		status, err := exec.CommandContext(ctx, "git", "status", "--porcelain").Output()
+		revision, changed = strings.TrimSpace(string(head)), err == nil && len(status) > 0
+	}
+	revision = revision[:min(12, len(revision))]
+	if changed {
+		revision += ", with changes"
+	}
+	return revision
 }
 
 func (e *Environment) facts() []Fact {

@@ -22,7 +22,7 @@ under apps whose names begin with "bench-": use a database of its own.`,
 			return usageError{errors.New("say what is to be measured")}
 		},
 	}
-	cmd.AddCommand(a.benchRecall())
+	cmd.AddCommand(a.benchBudget(), a.benchRecall())
 	return cmd
 }
 

@@ -1,14 +1,19 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
+	"github.com/hippocampus-memory/hippocampus/service"
 )
 
 // dataFlags say what data a run is on.
 type dataFlags struct {
+	deep      bool
 	format    string
 	fresh     bool
 	limit     int
@@ -16,6 +21,7 @@ type dataFlags struct {
 }
 
 func (f *dataFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.deep, "deep", false, "draw facts and insights too, as a full consolidation does")
 	flags.StringVar(&f.format, "format", "", "locomo, longmemeval or memorybank (default: told from the files)")
 	flags.BoolVar(&f.fresh, "fresh", false, "forget what is there of the dataset, and log it anew")
 	flags.IntVar(&f.limit, "limit", 0, "ask only the first so many questions")
@@ -37,4 +43,18 @@ func (f *dataFlags) app(cmd *cobra.Command, a *app, d *dataset.Dataset) string {
 		return a.appName
 	}
 	return "bench-" + d.Name
+}
+
+// prepare logs and consolidates what is not there yet, and embeds the questions.
+func (f *dataFlags) prepare(ctx context.Context, e *bench.Engine, d *dataset.Dataset, app string) (*bench.Ingested, bench.Vectors, error) {
+	opts := &bench.IngestOptions{App: app, Consolidation: service.ConsolidationFast, Fresh: f.fresh}
+	if f.deep {
+		opts.Consolidation = service.ConsolidationFull
+	}
+	done, err := bench.Ingest(ctx, e, d, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	vectors, err := bench.EmbedQuestions(ctx, e, d)
+	return done, vectors, err
 }

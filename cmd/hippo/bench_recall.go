@@ -9,7 +9,6 @@ import (
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
-	"github.com/hippocampus-memory/hippocampus/service"
 )
 
 type recallFlags struct {
@@ -60,11 +59,7 @@ func (a *app) benchRecall() *cobra.Command {
 func recall(
 	ctx context.Context, e *bench.Engine, r *report.Report, d *dataset.Dataset, variants []*bench.Variant, f *recallFlags, app string,
 ) error {
-	done, err := bench.Ingest(ctx, e, d, &bench.IngestOptions{App: app, Consolidation: service.ConsolidationFast, Fresh: f.data.fresh})
-	if err != nil {
-		return err
-	}
-	vectors, err := bench.EmbedQuestions(ctx, e, d)
+	done, vectors, err := f.data.prepare(ctx, e, d, app)
 	if err != nil {
 		return err
 	}

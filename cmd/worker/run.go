@@ -47,10 +47,10 @@ The models are named by flags, else by variables:
                          OPENAI_BASE_URL                 e.g. http://localhost:11434/v1
 Text leaves the machine only where gemini or openai was asked for.
 
-Every other flag can be given as a variable, too: --http-address as
-HIPPOCAMPUS_WORKER_HTTP_ADDRESS, and so on.
+Every other flag can be given as a variable, too: --http as
+HIPPOCAMPUS_WORKER_HTTP, and so on.
 
-With --http-address, /healthz answers while the process lives, /readyz while it
+With --http, /healthz answers while the process lives, /readyz while it
 works and the database fits, and /metrics has metrics for Prometheus.
 
 SIGTERM and SIGINT let running jobs end for --stop-timeout; what is cut off then
@@ -144,7 +144,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	d := (&worker.Config{}).WithDefaults()
 	c := &a.config
 	flags.StringVar(&a.databaseURL, "database-url", "", "the database, as postgres://user:password@host:port/name")
-	flags.StringVar(&a.httpAddress, "http-address", "", "where to answer health checks and scrapes, e.g. :8081")
+	flags.StringVar(&a.httpAddress, "http", "", "where to answer health checks and scrapes, e.g. :8081")
 	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.IntVar(&a.maxConns, "max-connections", 12, "greatest number of connections to the database")

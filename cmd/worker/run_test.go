@@ -50,7 +50,7 @@ func TestRun(t *testing.T) {
 		t.Parallel()
 		var stdout, stderr buffer
 		require.Equal(t, exitOK, run(t.Context(), []string{"--help"}, &stdout, &stderr, noEnv))
-		require.Contains(t, stdout.String(), "--http-address")
+		require.Contains(t, stdout.String(), "--http")
 		require.Empty(t, stderr.String())
 	})
 
@@ -83,7 +83,7 @@ func TestRun(t *testing.T) {
 		var stderr buffer
 		done := make(chan int, 1)
 		go func() {
-			done <- run(ctx, []string{"--database-url", workerURL(t, pool), "--http-address", "127.0.0.1:0"}, io.Discard, &stderr, noEnv)
+			done <- run(ctx, []string{"--database-url", workerURL(t, pool), "--http", "127.0.0.1:0"}, io.Discard, &stderr, noEnv)
 		}()
 		started := regexp.MustCompile(`the worker has started.* http=(\S+)`)
 		require.Eventually(t, func() bool { return started.MatchString(stderr.String()) || len(done) > 0 }, time.Minute, time.Millisecond)

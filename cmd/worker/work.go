@@ -66,7 +66,7 @@ func (a *app) work(ctx context.Context) (err error) {
 		"embedder", models.Embedder.Name(), "http", server.address)
 	var drainErr error
 	if a.once {
-		drainErr = w.Drain(ctx)
+		drainErr = errors.Join(w.Drain(ctx), a.tellFailed(ctx, pool))
 	} else {
 		select {
 		case <-ctx.Done():
@@ -78,6 +78,20 @@ func (a *app) work(ctx context.Context) (err error) {
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.StopTimeout+30*time.Second)
 	defer cancel()
 	return errors.Join(drainErr, w.Stop(stopCtx), server.close())
+}
+
+// tellFailed tells of consolidations that nobody tries again.
+func (a *app) tellFailed(ctx context.Context, pool *pgxpool.Pool) error {
+	jobs, err := db.New().JobCountByStatus(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("look for jobs that failed: %w", db.Wrap(err))
+	}
+	for _, j := range jobs {
+		if j.Status == "failed" {
+			a.config.Logger.WarnContext(ctx, "consolidations have failed: see hippocampus.consolidation_jobs", "jobs", j.Jobs)
+		}
+	}
+	return nil
 }
 
 // checkRights refuses a login or a schema with which no worker can work, in a line that says what to
@@ -177,7 +191,7 @@ func (a *app) serve(ctx context.Context, w *worker.Worker, registry *prometheus.
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", a.httpAddress)
 	if err != nil {
-		return nil, fmt.Errorf("listen on --http-address: %w", err)
+		return nil, fmt.Errorf("listen on --http: %w", err)
 	}
 	s := &httpServer{
 		address: listener.Addr().String(),

@@ -6,9 +6,11 @@ CREATE OR REPLACE FUNCTION hippocampus._context_line(
 ) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
-    SELECT p_prefix || regexp_replace(
-        regexp_replace(p_text, '<(\s*/?\s*)(recalled_memories)', '‹\1\2', 'gi'),
-        E'\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]', E'\n  ', 'g');
+    SELECT p_prefix || CASE
+        WHEN strpos(p_text, '<') = 0 AND p_text !~ '[\n\r\u000b\u000c\u0085\u2028\u2029]' THEN p_text
+        ELSE regexp_replace(
+            regexp_replace(p_text, '<(\s*/?\s*)(recalled_memories)', '‹\1\2', 'gi'),
+            '\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]', E'\n  ', 'g') END;
 END;
 COMMENT ON FUNCTION hippocampus._context_line IS
     'A prefix and a text as one entry of a window: further lines are set in, and the fence of recalled memories cannot be closed.';

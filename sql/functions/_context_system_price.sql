@@ -9,7 +9,8 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_price integer := coalesce(p_system_tokens, hippocampus.estimate_tokens(p_system_prompt)) + 2;
+    -- with the blank line after it, which may cost three more after a run of signs
+    v_price integer := least(coalesce(p_system_tokens, hippocampus.estimate_tokens(p_system_prompt)), 1000000000) + 4;
 BEGIN
     IF coalesce(p_system_prompt, '') = '' THEN
         RETURN 0;

@@ -7,7 +7,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER ROWS 6
 BEGIN ATOMIC
     SELECT v.context_type, v.ordinal, CASE p_language WHEN 'zh' THEN v.zh ELSE v.en END, v.opening, v.closing, v.tokens
     FROM (VALUES
-        ('system', 1, '', '', '', '', 2),
+        ('system', 1, '', '', '', '', 0),
         ('instruction', 2, '## Instructions', '## 指令', '', '', 8),
         ('block', 3, '## Memory blocks', '## 记忆块', '', '', 10),
         ('fact', 4, '## What is known of the user', '## 用户偏好', '', '', 12),

@@ -10,7 +10,8 @@
 -- The cost does not grow with the tenant: rows are found by the query's rarest terms, as many as have 4,000
 -- postings together (two at least, of 2,000 postings each at most); the others only add to the score of
 -- what was found. A document frequency over 2,000 is estimated from the place of the 2,000th row_id, since
--- ids are random.
+-- ids are random. Without a pool (p_pool null) every row that holds a term is found, as a filter may want just
+-- those that are left out otherwise.
 CREATE OR REPLACE FUNCTION hippocampus._evidence(
     p_user_id text,
     p_app_name text,
@@ -22,7 +23,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    c_cap CONSTANT integer := 2000;
+    v_cap integer := CASE WHEN p_pool IS NOT NULL THEN 2000 END;
     v_rows double precision;
     v_mean double precision;
     v_finders text[]; -- terms that find rows, rarest first
@@ -36,21 +37,21 @@ BEGIN
     WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = p_source;
     WITH counted AS (
         SELECT q.term, c.postings,
-            CASE WHEN c.postings < c_cap THEN c.postings ELSE least(v_rows, c_cap / greatest(1e-6, (
+            CASE WHEN v_cap IS NULL OR c.postings < v_cap THEN c.postings ELSE least(v_rows, v_cap / greatest(1e-6, (
                 SELECT ('x' || left(s.row_id::text, 8))::bit(32)::bigint / 4294967296.0 FROM hippocampus.postings s
                 WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
-                ORDER BY s.row_id OFFSET c_cap - 1 LIMIT 1))) END AS df
+                ORDER BY s.row_id OFFSET v_cap - 1 LIMIT 1))) END AS df
         FROM unnest(p_terms) AS q (term)
         CROSS JOIN LATERAL (
             SELECT count(*) AS postings FROM (
                 SELECT FROM hippocampus.postings s
                 WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
-                LIMIT c_cap) l
+                LIMIT v_cap) l
         ) c
         WHERE c.postings > 0
     ), weighed AS (
         SELECT c.term, ln(1 + greatest(0, v_rows - c.df + 0.5) / (c.df + 0.5)) AS idf,
-            row_number() OVER w <= 2 OR sum(c.postings) OVER w <= 4000 AS finds
+            v_cap IS NULL OR row_number() OVER w <= 2 OR sum(c.postings) OVER w <= 4000 AS finds
         FROM counted c
         WINDOW w AS (ORDER BY c.df, c.term)
     )
@@ -65,7 +66,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT s.row_id, s.place, s.tf, s.length FROM hippocampus.postings s
             WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
-            LIMIT c_cap
+            ORDER BY s.row_id LIMIT v_cap
         ) p
     ), best AS MATERIALIZED (
         SELECT r.row_id, r.place, r.own + coalesce((

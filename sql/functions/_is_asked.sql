@@ -9,7 +9,7 @@ BEGIN ATOMIC
     SELECT CASE
         WHEN p_author = 'user' THEN p_query ~* '\m(i|my|me|mine|we|our|us)\M' OR p_query ~ '我|咱|私|僕|나|내'
         WHEN p_author IN ('agent', 'assistant') THEN p_query ~* '\m(you|your)\M' OR p_query ~ '你|您'
-        ELSE position(lower(p_author) IN lower(p_query)) > 0
+        ELSE position(lower(p_author COLLATE "default") IN lower(p_query COLLATE "default")) > 0
     END;
 END;
 COMMENT ON FUNCTION hippocampus._is_asked IS 'Whether a question names an author, or is in the first person and the author is the user.';

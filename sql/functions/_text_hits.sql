@@ -28,6 +28,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT s.row_id, s.tf, s.length FROM hippocampus.postings s
             WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
+            OFFSET 0 -- a look-up a term, never a join with all of the tenant's postings
         ) p
     ) h
     GROUP BY h.row_id;

@@ -40,7 +40,8 @@ BEGIN
         -- é is found by e: not everybody types accents. On Latin letters only: the marks of other scripts are letters.
         v_text := regexp_replace(normalize(v_text, NFKD), '([A-Za-z])[\u0300-\u036f]+', '\1', 'g');
     END IF;
-    v_text := lower(normalize(regexp_replace(v_text, c_unseen, '', 'g'), NFKC));
+    -- in the database's collation, not the caller's: an argument that comes from a "C" column would bring it along
+    v_text := replace(lower(normalize(regexp_replace(v_text, c_unseen, '', 'g'), NFKC) COLLATE "default"), 'ς', 'σ');
     RETURN QUERY
     SELECT coalesce(v_forms ->> l.lexeme, l.lexeme), sum(cardinality(l.positions))::integer
     FROM unnest(to_tsvector(p_config, left(regexp_replace(v_text, c_unspaced || '|' || c_blank, ' ', 'g'), 100000))) AS l

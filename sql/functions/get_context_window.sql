@@ -24,80 +24,73 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_budgets jsonb := hippocampus._context_budgets(p_max_tokens, p_system_ratio, p_memory_ratio, p_history_ratio, p_fact_ratio);
-    v_headings jsonb := (SELECT jsonb_object_agg(w.context_type, w.tokens) FROM hippocampus._context_words(p_language) w);
-    v_ordinals jsonb := (SELECT jsonb_object_agg(w.context_type, w.ordinal) FROM hippocampus._context_words(p_language) w);
-    v_item record;
-    v_entries hippocampus.context_entries[] := '{}';
-    v_costs integer[] := '{}';
-    v_ranks bigint[] := '{}';
-    v_taken boolean[] := '{}';
-    v_section text := '';
-    v_open text[] := '{}'; -- sections whose heading is paid for
+    -- the candidates, in the order of the prompt, the best of a section first; an array a column, since an
+    -- array of rows would be copied whole with each change
+    v_types text[]; v_contents text[]; v_reasons text[]; v_relevances double precision[];
+    v_ordinals integer[]; v_headings integer[]; v_costs integer[]; v_ranks bigint[];
+    v_ids uuid[]; v_seqs bigint[]; v_threads uuid[];
+    v_taken boolean[];
+    v_open integer[] := '{}'; -- sections whose heading is paid for
+    v_section integer := 0;
     v_left integer := p_max_tokens;
-    v_room integer := 0;
+    v_room integer := 0; -- what the section may use: its share, and what those before it left
     v_price integer;
-    i integer := 0;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_language', p_language, ARRAY['en', 'zh']);
     v_price := hippocampus._context_system_price(p_system_prompt, p_system_tokens, (v_budgets ->> 'system')::integer,
         p_max_tokens, p_system_overflow);
-    v_left := v_left - v_price;
-    v_room := greatest(0, (v_budgets ->> 'system')::integer - v_price);
-    IF v_price > 0 THEN
-        v_entries := v_entries || ROW ('system', p_system_prompt, 1, v_price, 0, true, NULL, NULL, NULL, NULL)::hippocampus.context_entries;
-        v_costs := v_costs || v_price; v_ranks := v_ranks || 1::bigint; v_taken := v_taken || true; i := 1;
-    END IF;
-    FOR v_item IN
-        SELECT c.* FROM hippocampus._context_candidates(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
-            (v_budgets ->> 'history')::integer, p_thread_id, p_now) c
-        ORDER BY (v_ordinals ->> c.context_type)::integer, c.rank
-    LOOP
-        IF v_item.context_type <> v_section THEN
-            v_section := v_item.context_type;
-            v_room := v_room + coalesce((v_budgets ->> v_section)::integer, 0);
-        END IF;
-        i := i + 1;
-        v_price := v_item.cost + CASE WHEN v_section = ANY (v_open) THEN 0 ELSE (v_headings ->> v_section)::integer END;
-        -- instructions and blocks are always seen: they may take from any section
-        v_taken[i] := v_item.omitted_reason IS NULL
-            AND v_price <= CASE WHEN v_section IN ('instruction', 'block') THEN v_left ELSE least(v_left, v_room) END;
-        IF v_taken[i] THEN
+    SELECT array_agg(c.context_type), array_agg(c.content), array_agg(c.omitted_reason), array_agg(c.relevance),
+        array_agg(c.ordinal), array_agg(c.tokens), array_agg(c.cost), array_agg(c.rank),
+        array_agg(c.source_id), array_agg(c.source_seq), array_agg(c.source_thread_id), array_agg(false)
+    INTO v_types, v_contents, v_reasons, v_relevances, v_ordinals, v_headings, v_costs, v_ranks, v_ids, v_seqs, v_threads, v_taken
+    FROM (
+        SELECT k.*, w.ordinal, w.tokens
+        FROM (SELECT 'system', 1::bigint, p_system_prompt, 1::float8, v_price, NULL::uuid, NULL::bigint, NULL::uuid, NULL::text
+              WHERE v_price > 0
+              UNION ALL
+              SELECT * FROM hippocampus._context_candidates(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
+                  (v_budgets ->> 'history')::integer, p_thread_id, p_now)
+        ) AS k (context_type, rank, content, relevance, cost, source_id, source_seq, source_thread_id, omitted_reason)
+        JOIN hippocampus._context_words(p_language) w ON w.context_type = k.context_type
+        ORDER BY w.ordinal, k.rank
+    ) c;
+    FOR i IN 1..coalesce(cardinality(v_types), 0) LOOP
+        WHILE v_section < v_ordinals[i] LOOP
+            v_section := v_section + 1;
+            v_room := v_room + coalesce((v_budgets ->> (ARRAY['system', '', '', 'fact', 'memory', 'history'])[v_section])::integer, 0);
+        END LOOP;
+        v_price := v_costs[i] + CASE WHEN v_section = ANY (v_open) THEN 0 ELSE v_headings[i] END;
+        -- the prompt, instructions and blocks are always seen: they may take from any section
+        IF v_reasons[i] IS NULL AND v_price <= (CASE WHEN v_section <= 3 THEN v_left ELSE least(v_left, v_room) END) THEN
+            v_taken[i] := true;
+            v_costs[i] := v_price;
             v_left := v_left - v_price;
             v_room := greatest(0, v_room - v_price);
-            v_open := v_open || v_section;
+            IF v_section <> ALL (v_open) THEN v_open := v_open || v_section; END IF;
         END IF;
-        v_costs[i] := v_item.cost;
-        v_ranks[i] := v_item.rank;
-        v_entries[i] := ROW (v_section, v_item.content, v_item.relevance, v_price, 0, v_taken[i], v_item.omitted_reason,
-            v_item.source_id, v_item.source_seq, v_item.source_thread_id);
     END LOOP;
     -- once more round with what is left: memories first, then facts, then history
-    FOREACH v_section IN ARRAY ARRAY['memory', 'fact', 'history'] LOOP
-        FOR i IN 1..cardinality(v_entries) LOOP
-            CONTINUE WHEN v_taken[i] OR (v_entries[i]).context_type <> v_section OR (v_entries[i]).omitted_reason IS NOT NULL;
-            v_price := v_costs[i] + CASE WHEN v_section = ANY (v_open) THEN 0 ELSE (v_headings ->> v_section)::integer END;
+    FOREACH v_section IN ARRAY ARRAY[5, 4, 6] LOOP
+        FOR i IN 1..coalesce(cardinality(v_types), 0) LOOP
+            CONTINUE WHEN v_ordinals[i] <> v_section OR v_taken[i] OR v_reasons[i] IS NOT NULL;
+            v_price := v_costs[i] + CASE WHEN v_section = ANY (v_open) THEN 0 ELSE v_headings[i] END;
             IF v_price <= v_left THEN
                 v_taken[i] := true;
+                v_costs[i] := v_price;
                 v_left := v_left - v_price;
-                v_open := v_open || v_section;
-                v_entries[i] := ROW (v_section, (v_entries[i]).content, (v_entries[i]).relevance_score, v_price, 0, true, NULL,
-                    (v_entries[i]).source_id, (v_entries[i]).source_seq, (v_entries[i]).source_thread_id);
+                IF v_section <> ALL (v_open) THEN v_open := v_open || v_section; END IF;
             END IF;
         END LOOP;
     END LOOP;
     RETURN QUERY
-    SELECT e.context_type, e.content, e.relevance_score, e.token_estimate,
-        row_number() OVER (ORDER BY NOT t.taken, (v_ordinals ->> e.context_type)::integer,
-            CASE WHEN e.context_type = 'history' THEN -r.rank ELSE r.rank END)::integer,
-        t.taken, CASE WHEN NOT t.taken THEN coalesce(e.omitted_reason, 'over budget') END,
-        e.source_id, e.source_seq, e.source_thread_id
-    FROM unnest(v_entries) WITH ORDINALITY AS e
-        (context_type, content, relevance_score, token_estimate, position, included, omitted_reason, source_id, source_seq,
-         source_thread_id, n)
-    JOIN unnest(v_taken) WITH ORDINALITY AS t (taken, n) ON t.n = e.n
-    JOIN unnest(v_ranks) WITH ORDINALITY AS r (rank, n) ON r.n = e.n
-    WHERE t.taken OR p_include_omitted
+    SELECT e.context_type, e.content, e.relevance, e.cost,
+        row_number() OVER (ORDER BY NOT e.taken, e.ordinal,
+            CASE WHEN e.taken AND e.context_type = 'history' THEN -e.rank ELSE e.rank END)::integer,
+        e.taken, CASE WHEN NOT e.taken THEN coalesce(e.omitted_reason, 'over budget') END, e.source_id, e.source_seq, e.source_thread_id
+    FROM unnest(v_types, v_contents, v_relevances, v_costs, v_ordinals, v_ranks, v_taken, v_reasons, v_ids, v_seqs, v_threads) AS e
+        (context_type, content, relevance, cost, ordinal, rank, taken, omitted_reason, source_id, source_seq, source_thread_id)
+    WHERE e.taken OR p_include_omitted
     ORDER BY 5;
 END
 $fn$;

@@ -1,6 +1,6 @@
 -- Stores the vector of a memory or fact in the serving generation, replacing one that is there, and takes
 -- the row off the queue. The row is locked meanwhile: one that is being forgotten while its text is with the
--- model must not leave its vector behind. One that is gone is passed over. Put several in the order of their
+-- model must not leave its vector behind. One that is gone, or superseded, is passed over. Put several in the order of their
 -- ids, the order in which forget locks them.
 CREATE OR REPLACE FUNCTION hippocampus.put_embedding(
     p_user_id text,
@@ -21,7 +21,7 @@ BEGIN
     END IF;
     IF p_source = 'memory' THEN
         PERFORM FROM hippocampus.memories m
-        WHERE m.id = p_row_id AND m.user_id = p_user_id AND m.app_name = p_app_name FOR KEY SHARE;
+        WHERE m.id = p_row_id AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL FOR KEY SHARE;
     ELSE
         PERFORM FROM hippocampus.facts f
         WHERE f.id = p_row_id AND f.user_id = p_user_id AND f.app_name = p_app_name FOR KEY SHARE;
@@ -35,6 +35,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_embedding IS
-    'Stores the vector of a memory or fact (p_source) and takes the row off embedding_queue; a row that is gone is passed over. Any length is brought to 1. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
+    'Stores the vector of a memory or fact (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
 REVOKE ALL ON FUNCTION hippocampus.put_embedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

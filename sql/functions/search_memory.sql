@@ -58,7 +58,7 @@ BEGIN
     WITH told AS MATERIALIZED (
         SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / max(coalesce(e.nearby, e.own)) OVER () AS words,
             e.session / max(e.session) OVER () AS session
-        FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', v_terms, v_pool) e
+        FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', v_terms, CASE WHEN v_filtered THEN NULL ELSE v_pool END) e
     ), words AS MATERIALIZED (
         -- a row at no one place is its own conversation; one that only its neighbours brought is looked up
         SELECT coalesce(o.row_id, m.id) AS row_id, o.score

@@ -21,7 +21,7 @@ BEGIN
         HAVING count(*) > (SELECT min(p.max_per_user) FROM hippocampus.retention_policies p
                            WHERE p.app_name IN (m.app_name, '*'))
     ), placed AS (
-        SELECT m.id, p.max_per_user, row_number() OVER (
+        SELECT m.id, m.user_id, m.app_name, p.max_per_user, row_number() OVER (
                 PARTITION BY m.user_id, m.app_name, p.app_name, p.memory_type, p.category
                 ORDER BY s.score DESC, m.created_at DESC, m.id) AS place
         FROM crowded c
@@ -31,7 +31,8 @@ BEGIN
             m.last_accessed_at, m.created_at, p_now) AS score) s
     ), held AS (
         SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
-        WHERE m.id IN (SELECT p.id FROM placed p WHERE p.place > p.max_per_user ORDER BY p.place DESC, p.id LIMIT p_limit)
+        WHERE (m.id, m.user_id, m.app_name) IN (
+            SELECT p.id, p.user_id, p.app_name FROM placed p WHERE p.place > p.max_per_user ORDER BY p.place DESC, p.id LIMIT p_limit)
         ORDER BY m.id FOR UPDATE SKIP LOCKED
     )
     DELETE FROM hippocampus.memories m USING held h

@@ -17,6 +17,7 @@ SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
     left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), ''), @max_chars::integer)::text AS text
 FROM leased l
 LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
+    AND m.superseded_by IS NULL
 LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name;
 
 -- name: EmbeddingCountQueued :one
@@ -24,21 +25,23 @@ SELECT count(*) FILTER (WHERE q.error IS NULL) AS fresh, count(*) FILTER (WHERE 
 FROM hippocampus.embedding_queue q;
 
 -- name: EmbeddingDefer :exec
+-- A row that somebody holds is being forgotten or embedded: left alone, so that nobody waits crosswise.
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
+    WHERE h.row_id = ANY (@row_ids::uuid[]) FOR UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => @delay_seconds::float8), error = @error::text
-WHERE q.row_id = ANY (@row_ids::uuid[]);
+FROM held h WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name;
 
 -- name: EmbeddingDrop :exec
--- A row that is gone, or has no words: it will have no vector.
-DELETE FROM hippocampus.embedding_queue q WHERE q.row_id = ANY (@row_ids::uuid[]);
-
--- name: EmbeddingHoldFacts :many
--- Those that are still there; they can't be forgotten until the transaction ends.
-SELECT f.id FROM hippocampus.facts f WHERE f.id = ANY (@row_ids::uuid[]) ORDER BY f.id FOR KEY SHARE;
-
--- name: EmbeddingHoldMemories :many
--- As EmbeddingHoldFacts.
-SELECT m.id FROM hippocampus.memories m WHERE m.id = ANY (@row_ids::uuid[]) ORDER BY m.id FOR KEY SHARE;
+-- A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
+    WHERE h.row_id = ANY (@row_ids::uuid[]) FOR UPDATE SKIP LOCKED
+)
+DELETE FROM hippocampus.embedding_queue q USING held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name;
 
 -- name: EmbeddingIsDue :one
 SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= now()) AS due;

@@ -25,9 +25,14 @@ SELECT u.source, u.id, u.user_id, u.app_name, u.key, u.version, u.text FROM (
      FROM hippocampus.instructions i WHERE NOT i.token_count_exact LIMIT @max_rows)
 ) u;
 
--- name: TokenSetBlock :exec
+-- name: TokenSetBlock :execrows
+WITH held AS (
+    SELECT h.user_id, h.app_name, h.key FROM hippocampus.memory_blocks h
+    WHERE h.user_id = @user_id AND h.app_name = @app_name AND h.key = @key AND h.version = @version
+    FOR NO KEY UPDATE SKIP LOCKED
+)
 UPDATE hippocampus.memory_blocks b SET token_count = @token_count, token_count_exact = true
-WHERE b.user_id = @user_id AND b.app_name = @app_name AND b.key = @key AND b.version = @version;
+FROM held h WHERE b.user_id = h.user_id AND b.app_name = h.app_name AND b.key = h.key;
 
 -- name: TokenSetEvents :execrows
 -- Rows are locked in the order of their ids, and those that somebody holds are left for the next time.
@@ -50,7 +55,8 @@ FROM held h
 JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
 WHERE f.id = h.id AND f.user_id = h.user_id AND f.app_name = h.app_name;
 
--- name: TokenSetInstruction :exec
+-- name: TokenSetInstruction :execrows
+-- Nobody else updates an instruction.
 UPDATE hippocampus.instructions i SET token_count = @token_count, token_count_exact = true
 WHERE i.app_name = @app_name AND i.instruction_key = @key AND i.version = @version;
 

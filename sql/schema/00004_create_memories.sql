@@ -64,8 +64,6 @@ CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
      (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
     WHERE superseded_by IS NULL;
 CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC);
--- Search leaves superseded memories out before it takes the best: they are few, and found here.
-CREATE INDEX memories_superseded_by_idx ON hippocampus.memories (user_id, app_name, id) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
@@ -174,6 +172,7 @@ CREATE TABLE hippocampus.instructions (
     CONSTRAINT instructions_token_count_check CHECK (token_count >= 0),
     CONSTRAINT instructions_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144)
 );
+CREATE INDEX instructions_token_count_exact_idx ON hippocampus.instructions (created_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.instructions IS
     'Procedural memory: an app''s instructions by key. A new version never rewrites an old one; the highest is current.';
 
@@ -196,6 +195,7 @@ CREATE TABLE hippocampus.memory_blocks (
     CONSTRAINT memory_blocks_token_limit_check CHECK (token_limit BETWEEN 1 AND 200000),
     CONSTRAINT memory_blocks_token_count_check CHECK (token_count >= 0)
 );
+CREATE INDEX memory_blocks_token_count_exact_idx ON hippocampus.memory_blocks (updated_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.memory_blocks IS
     'Named texts that an agent edits itself and always sees: in every context window, before recalled memories.';
 COMMENT ON COLUMN hippocampus.memory_blocks.token_limit IS 'A write that would make the value longer than this many tokens is refused.';

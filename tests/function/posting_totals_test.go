@@ -2,6 +2,8 @@ package function_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -64,9 +66,8 @@ func TestPostingTotals(t *testing.T) {
 				"tea", "tea and tea", "the", "我用PostgreSQL数据库", "🎉", "", "a long talk about tea and coffee", "!?",
 			})
 			var ids, threads []uuid.UUID
-			r.Repeat(map[string]func(*rapid.T){
-				"": func(r *rapid.T) { b.totals(t, r.Fatalf) },
-				"append": func(r *rapid.T) {
+			steps := map[string]func(){
+				"append": func() {
 					if len(threads) == 0 {
 						threads = append(threads, b.thread(t))
 					}
@@ -76,29 +77,35 @@ func TestPostingTotals(t *testing.T) {
 					}
 					b.exec(t, "SELECT hippocampus.append_events($1, $2)", threads[len(threads)-1], toJSON(t, events))
 				},
-				"fold": func(r *rapid.T) {
+				"fold": func() {
 					b.exec(t, "SELECT setseed($1)", folds)
 					ids = append(ids, b.remember(t, "fold "+text.Draw(r, "text")))
 					b.exec(t, "SELECT setseed(0.5)") // whose first random() is above
 				},
-				"forget": func(r *rapid.T) {
+				"forget": func() {
 					if len(ids) > 0 {
 						b.exec(t, "SELECT hippocampus.forget($1, $2, $3)", b.UserID, b.AppName, ids[:rapid.IntRange(0, len(ids)).Draw(r, "ids")])
 					}
 				},
-				"forgetThread": func(r *rapid.T) {
+				"forgetThread": func() {
 					if len(threads) > 0 {
 						b.exec(t, "SELECT hippocampus.forget_thread($1, $2, $3)", b.UserID, b.AppName, threads[0])
 						threads = threads[1:]
 					}
 				},
-				"remember": func(r *rapid.T) {
-					ids = append(ids, b.remember(t, "remember "+text.Draw(r, "text")))
+				"remember": func() { ids = append(ids, b.remember(t, "remember "+text.Draw(r, "text"))) },
+				"state":    func() { ids = append(ids, b.state(t, text.Draw(r, "text"), "")) },
+				"supersede": func() {
+					if len(ids) > 0 {
+						b.exec(t, "UPDATE hippocampus.memories SET superseded_by = CASE WHEN superseded_by IS NULL THEN gen_random_uuid() END WHERE id = $1", ids[0])
+					}
 				},
-				"state": func(r *rapid.T) {
-					ids = append(ids, b.state(t, text.Draw(r, "text"), ""))
-				},
-			})
+			}
+			names := slices.Sorted(maps.Keys(steps))
+			for _, step := range rapid.SliceOfN(rapid.SampledFrom(names), 1, 12).Draw(r, "steps") {
+				steps[step]()
+			}
+			b.totals(t, r.Fatalf)
 		})
 	})
 

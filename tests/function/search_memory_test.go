@@ -89,9 +89,12 @@ func TestSearchMemory(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		thread := b.thread(t)
-		// Two hundred better ones, in words and in meaning, and a few that only the filter asks for.
-		b.exec(t, `SELECT hippocampus.remember($1, $2, 'tea tea ' || n, p_now => $3, p_embedding => $4) FROM generate_series(1, 500) n`,
-			b.UserID, b.AppName, b.now, vector(1))
+		// Thousands of better ones, in words and in meaning, and a few that only the filter asks for.
+		b.exec(t, `WITH m AS (
+				INSERT INTO hippocampus.memories (user_id, app_name, memory_type, content, content_hash, token_count, created_at, occurred_from, occurred_until)
+				SELECT $1, $2, 'semantic', 'tea tea ' || n, sha256(n::text::bytea), 1, $3, $3, $3 FROM generate_series(1, 2500) n RETURNING id)
+			INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding)
+			SELECT 64, m.id, $1, $2, 'memory', $4::public.halfvec FROM m`, b.UserID, b.AppName, b.now, vector(1))
 		for i := range 3 {
 			b.rememberWith(t, fmt.Sprintf("a long text of many other words in which tea is named %d", i),
 				`p_memory_type => 'episodic', p_category => 'decision', p_tags => '{x,y}', p_thread_id => $5, p_occurred_from => $6,
@@ -122,7 +125,7 @@ func TestSearchMemory(t *testing.T) {
 		} {
 			require.Empty(t, b.found(t, "tea", none), none)
 		}
-		require.Len(t, b.found(t, "tea", "p_memory_types => '{semantic}', p_limit => 10000"), 500)
+		require.Len(t, b.found(t, "tea", "p_memory_types => '{semantic}', p_limit => 10000"), 2500)
 	})
 
 	t.Run("FindsTheNearestExactly", func(t *testing.T) {
@@ -170,8 +173,8 @@ func TestSearchMemory(t *testing.T) {
 			axis := make([]float32, 20)
 			axis[2*i] = 0.9
 			axis[2*i+1] = 0.44
-			b.rememberWith(t, fmt.Sprintf("answer %d about topic%d", i, i), "p_embedding => $5", vector(axis...))
-			b.rememberWith(t, fmt.Sprintf("topic%d topic%d word%d", i, i, i), "p_embedding => $5", vector(slices.Repeat([]float32{0, 0.1}, 20)...))
+			b.rememberWith(t, fmt.Sprintf("answer %d is about topic%d and word%d", i, i, i), "p_embedding => $5", vector(axis...))
+			b.rememberWith(t, fmt.Sprintf("topic%d topic%d word%d word%d", i, i, i, i), "p_embedding => $5", vector(slices.Repeat([]float32{0, 0.1}, 20)...))
 			axis[2*i], axis[2*i+1] = 1, 0
 			b.rememberWith(t, fmt.Sprintf("something else %d", i), "p_embedding => $5", vector(axis...))
 		}
@@ -185,7 +188,7 @@ func TestSearchMemory(t *testing.T) {
 				"meaning": b.found(t, "", "p_query_embedding => $5", vector(axis...)),
 				"words":   b.found(t, query, ""),
 			} {
-				if rank := slices.Index(found, fmt.Sprintf("answer %d about topic%d", i, i)); rank >= 0 {
+				if rank := slices.Index(found, fmt.Sprintf("answer %d is about topic%d and word%d", i, i, i)); rank >= 0 {
 					reciprocal[arm] += 1 / float64(rank+1) / 8
 				}
 			}
@@ -226,7 +229,7 @@ func TestSearchMemory(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.remember(t, "plain tea")
-		b.remember(t, `C:\temp\100%_done 'quoted' "double" O'Reilly; DROP TABLE memories; --`)
+		b.remember(t, `C:\temp\100%_done 'quoted' "double" O'Reilly --`)
 		for _, query := range []string{
 			"tea & | ! <-> :* ( ) tea", "tea:*", "'tea'", `"tea"`, "tea'; DROP TABLE hippocampus.memories; --", `tea\`, "tea%", "te_a tea",
 			"tea <2> tea", "((tea", "tea)", "!tea", "$1 tea", "%s tea", "tea\u2028", "{tea}", "[tea]", "tea*",

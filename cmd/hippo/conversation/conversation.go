@@ -1,10 +1,11 @@
 // Package conversation reads conversations from files: JSON lines of events, which is our own
-// format, and LoCoMo's.
+// format, and those of LoCoMo, LongMemEval and MemoryBank.
 package conversation
 
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,8 @@ import (
 
 // Conversation is what one user and those that they talk to have said, session by session.
 type Conversation struct {
-	// ID names it: LoCoMo's sample_id, or the file's name without its ending.
+	// ID names it: LoCoMo's sample_id, LongMemEval's question_id, MemoryBank's user, or the file's
+	// name without its ending.
 	ID       string
 	Sessions []Session
 }
@@ -50,34 +52,87 @@ func (c *Conversation) Events() int {
 	return n
 }
 
-// ReadFile reads a file in either format, told apart by its content.
+// ReadFile reads a file in any of the formats, told apart by its content; it may be compressed by
+// gzip. LongMemEval's questions, where they are apart from their sessions, find them in
+// sessions.jsonl or sessions.jsonl.gz beside.
 func ReadFile(path string) ([]*Conversation, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := ReadAll(path)
 	if err != nil {
-		return nil, fmt.Errorf("read conversation: %w", err)
+		return nil, err
 	}
-	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	conversations, err := Read(bytes.NewReader(raw), name)
+	name := strings.TrimSuffix(filepath.Base(path), ".gz")
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	var conversations []*Conversation
+	if kindOf(raw) == kindQuestions {
+		conversations, err = readBeside(path, raw)
+	} else {
+		conversations, err = Read(bytes.NewReader(raw), name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return conversations, nil
 }
 
-// Read reads conversations in either format. The name is the id of one in JSON lines.
+func readBeside(path string, questions []byte) ([]*Conversation, error) {
+	sessions, err := ReadAll(SessionsBeside(path))
+	if err != nil {
+		return nil, err
+	}
+	return readLongMemEval(bytes.NewReader(questions), bytes.NewReader(sessions))
+}
+
+// SessionsBeside is the file of the sessions to which a file of LongMemEval's questions refers.
+func SessionsBeside(questions string) string {
+	plain := filepath.Join(filepath.Dir(questions), "sessions.jsonl")
+	if _, err := os.Stat(plain); err == nil {
+		return plain
+	}
+	return plain + ".gz"
+}
+
+// ReadAll reads a file, and decompresses it where its name ends in .gz.
+func ReadAll(path string) ([]byte, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read conversation: %w", err)
+	}
+	if filepath.Ext(path) != ".gz" {
+		return raw, nil
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
+	if err == nil {
+		raw, err = io.ReadAll(unzipped)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decompress %s: %w", path, err)
+	}
+	return raw, nil
+}
+
+// Read reads conversations in any of the formats. The name is the id of one in JSON lines.
 func Read(r io.Reader, name string) ([]*Conversation, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}
 	trimmed := bytes.TrimSpace(raw)
-	switch {
-	case len(trimmed) == 0:
-		return nil, errors.New("the file is empty; give JSON lines of events, or LoCoMo's JSON")
-	case trimmed[0] == '[':
+	switch kindOf(trimmed) {
+	case kindEmpty:
+		return nil, errors.New("the file is empty; give JSON lines of events, or the JSON of LoCoMo, LongMemEval or MemoryBank")
+	case kindExchanges:
+		return readExchanges(trimmed)
+	case kindHaystacks:
+		return readLongMemEval(bytes.NewReader(trimmed), nil)
+	case kindLoCoMo:
+		if trimmed[0] != '[' {
+			trimmed = append(append([]byte{'['}, trimmed...), ']')
+		}
 		return readLoCoMo(trimmed)
-	case json.Valid(trimmed) && bytes.Contains(trimmed, []byte(`"conversation"`)):
-		return readLoCoMo(append(append([]byte{'['}, trimmed...), ']'))
+	case kindMemoryBank:
+		return readMemoryBank(trimmed)
+	case kindQuestions:
+		return nil, errors.New("these are LongMemEval's questions, but its sessions are in another file")
 	default:
 		c, err := readLines(trimmed, name)
 		if err != nil {

@@ -1,0 +1,167 @@
+// Package tenant_test holds the tests of the walls between tenants: a login that is bound to one sees
+// and changes nothing of another, through whichever table, view or function; and its plans use the
+// indexes that they are meant to use, policies and all.
+//
+// What the walls are not: a bound login names its scope itself, so whoever may run any SQL as
+// hippocampus_tenant may name another's. They keep a program from a mistake, and a query from its
+// neighbour; SQL from the outside world must run as a login that cannot set hippocampus.user_id, which
+// Postgres does not offer for settings of one's own. Beside the rows there remain, for a login that
+// runs SQL of its own: the planner's estimates in EXPLAIN, the time a statement takes, the sizes of
+// tables, and the advisory locks with which writers of one fact or block wait for each other.
+package tenant_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+// The tenants: Ada, whose login is bound; Bea, of the same app; and Ada's namesake of another app.
+var (
+	ada      = db.Scope{UserID: "ada", AppName: "shop"}
+	bea      = db.Scope{UserID: "bea", AppName: "shop"}
+	namesake = db.Scope{UserID: "ada", AppName: "bank"}
+)
+
+// secret stands in every text of those who are not Ada.
+const secret = "zqxsecret"
+
+// rows are the ids of what a tenant has.
+type rows struct {
+	thread, event, memory, fact, job uuid.UUID
+	riverJob                         int64
+}
+
+type testBundle struct {
+	admin         *pgxpool.Pool // a superuser's, whom no policy holds
+	ada, bea, bob rows          // bob is the namesake
+	once          sync.Once
+	prints        string
+}
+
+func setup(t *testing.T) *testBundle {
+	t.Helper()
+	b := &testBundle{admin: dbtest.DB(t)}
+	b.ada = b.fill(t, ada, "harmless")
+	b.bea = b.fill(t, bea, secret)
+	b.bob = b.fill(t, namesake, secret)
+	return b
+}
+
+// fill gives a tenant a row in every table.
+func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
+	t.Helper()
+	ctx := t.Context()
+	r := rows{}
+	tx, err := b.admin.Begin(ctx)
+	require.NoError(t, err)
+	run := func(into any, sql string, args ...any) {
+		t.Helper()
+		require.NoError(t, tx.QueryRow(ctx, sql, args...).Scan(into))
+	}
+	run(&r.thread, `SELECT hippocampus.create_thread($1, $2, $3 || ' session', jsonb_build_object('word', $3::text))`, scope.UserID, scope.AppName, word)
+	run(&r.event, `SELECT (hippocampus.append_event($1, 'user', 'message', to_jsonb($2 || ' said it'), p_event_id => 'e')).id`, r.thread, word)
+	run(&r.memory, `SELECT hippocampus.remember($1, $2, $3 || ' memory of tea', p_embedding => array_fill(0.1, ARRAY[64])::public.vector)`,
+		scope.UserID, scope.AppName, word)
+	run(&r.fact, `SELECT hippocampus.upsert_fact($1, $2, 'custom', 'word', to_jsonb($3::text))`, scope.UserID, scope.AppName, word)
+	run(&r.job, "SELECT hippocampus.enqueue_consolidation($1)", r.thread)
+	run(&r.riverJob, "SELECT river_job_id FROM hippocampus.consolidation_jobs WHERE id = $1", r.job)
+	for _, sql := range []string{
+		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name, model)
+			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
+		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
+		"INSERT INTO hippocampus.user_state (user_id, app_name, state) VALUES ($1, $2, jsonb_build_object('word', $3::text))",
+		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,
+	} {
+		_, err := tx.Exec(ctx, sql, scope.UserID, scope.AppName, word)
+		require.NoError(t, err, sql)
+	}
+	for _, sql := range []string{
+		"INSERT INTO hippocampus.app_state (app_name, state) VALUES ($1, jsonb_build_object('word', $2::text)) ON CONFLICT DO NOTHING",
+		"SELECT hippocampus.put_instruction($1, 'style', $2::text || ' instruction')",
+		"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ($1, 'word', to_jsonb($2::text)) ON CONFLICT DO NOTHING",
+		"INSERT INTO hippocampus.retention_policies (app_name, threshold) SELECT $1, length($2::text) * 0 ON CONFLICT DO NOTHING",
+	} {
+		word := word
+		if scope == bea {
+			word = "harmless" // what the app shares, Ada may see
+		}
+		_, err := tx.Exec(ctx, sql, scope.AppName, word)
+		require.NoError(t, err, sql)
+	}
+	require.NoError(t, tx.Commit(ctx))
+	return r
+}
+
+// tables are the schema's tables that are neither River's nor goose's.
+func (b *testBundle) tables(t *testing.T) []string {
+	t.Helper()
+	return query[string](t, b.admin, `SELECT c.relname::text FROM pg_catalog.pg_class c
+		WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind = 'r' AND c.relname !~ '^(river|goose)_' ORDER BY 1`)
+}
+
+// columns are a table's columns that can be written.
+func (b *testBundle) columns(t *testing.T, table string) []string {
+	t.Helper()
+	return query[string](t, b.admin, `SELECT a.attname::text FROM pg_catalog.pg_attribute a
+		WHERE a.attrelid = ('hippocampus.' || $1)::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND a.attidentity = ''
+		ORDER BY a.attnum`, table)
+}
+
+// foreign is the condition for the rows of a table that Ada must not see, or "" where there are none.
+func (b *testBundle) foreign(t *testing.T, table string) string {
+	t.Helper()
+	columns := b.columns(t, table)
+	has := func(name string) bool {
+		for _, c := range columns {
+			if c == name {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("user_id"):
+		return "(x.user_id, x.app_name) <> ('ada', 'shop')"
+	case has("app_name"):
+		return "x.app_name NOT IN ('shop', '*')"
+	default:
+		return ""
+	}
+}
+
+// fingerprint is of all rows that are not Ada's.
+func (b *testBundle) fingerprint(t *testing.T) []string {
+	t.Helper()
+	b.once.Do(func() {
+		parts := []string{fmt.Sprintf(`SELECT 'river_job ' || coalesce(string_agg(r.id || ' ' || r.state || ' ' || r.args, ';' ORDER BY r.id), '')
+			FROM hippocampus.river_job r WHERE r.kind = 'consolidate' AND r.id <> %d`, b.ada.riverJob)}
+		for _, table := range b.tables(t) {
+			if foreign := b.foreign(t, table); foreign != "" {
+				parts = append(parts, fmt.Sprintf(`SELECT '%[1]s ' || count(*) || ' ' || md5(coalesce(string_agg(x::text, ';' ORDER BY x::text), ''))
+					FROM hippocampus.%[1]s x WHERE %[2]s`, table, foreign))
+			}
+		}
+		b.prints = strings.Join(parts, " UNION ALL ")
+	})
+	return query[string](t, b.admin, b.prints)
+}
+
+// query gives the values of a query of one column.
+func query[T any](t *testing.T, q db.DBTX, sql string, args ...any) []T {
+	t.Helper()
+	found, err := q.Query(t.Context(), sql, args...)
+	require.NoError(t, err, sql)
+	values, err := pgx.CollectRows(found, pgx.RowTo[T])
+	require.NoError(t, err, sql)
+	return values
+}

@@ -1,0 +1,230 @@
+package tenant_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+// The tables that grow with use. No statement of a bound role reads one of them from end to end.
+var large = regexp.MustCompile(`Seq Scan on (consolidation_jobs|embedding_queue|embeddings|events|facts|memories|memory_sources|postings|threads)\b`)
+
+// planner is a connection that tells the plans of all statements, those within functions too.
+type planner struct {
+	conn  *pgx.Conn
+	plans []string
+}
+
+// newPlanner connects to a database with many tenants. auto_explain is the superuser's to load, and
+// stays loaded when the session steps down.
+func newPlanner(t *testing.T) *planner {
+	t.Helper()
+	pool := dbtest.DB(t)
+	ctx := t.Context()
+	for _, sql := range []string{
+		// 200 users with 100 events, 100 memories and 50 facts each
+		`INSERT INTO hippocampus.threads (user_id, app_name, session_id, next_seq)
+			SELECT 'user' || u, 'app', 's', 101 FROM generate_series(1, 200) u`,
+		`INSERT INTO hippocampus.events (thread_id, sequence_num, user_id, app_name, author, text, content, token_count, token_count_exact, created_at)
+			SELECT t.id, n, t.user_id, t.app_name, 'user', 'event ' || n || ' about topic' || n % 10 || ' tea', '{}', 1, true,
+				now() - n * interval '1 hour' FROM hippocampus.threads t, generate_series(1, 100) n`,
+		`INSERT INTO hippocampus.memories (user_id, app_name, thread_id, content, content_hash, token_count, token_count_exact, created_at, occurred_from,
+				occurred_until, tags, memory_type)
+			SELECT t.user_id, t.app_name, t.id, 'memory ' || n || ' about topic' || n % 10 || ' tea', sha256(n::text::bytea), 1, true,
+				now() - n * interval '1 day', now() - n * interval '1 day', now() - n * interval '1 day', ARRAY['tag' || n % 5], 'semantic'
+			FROM hippocampus.threads t, generate_series(1, 100) n`,
+		`INSERT INTO hippocampus.facts (user_id, app_name, fact_type, key, value, token_count, token_count_exact)
+			SELECT t.user_id, t.app_name, 'custom', 'key' || n, '1', 1, true FROM hippocampus.threads t, generate_series(1, 50) n`,
+		`INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding)
+			SELECT 64, m.id, m.user_id, m.app_name, 'memory', array_fill(0.125 + random() / 100, ARRAY[64])::public.halfvec FROM hippocampus.memories m`,
+		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name)
+			SELECT m.id, m.thread_id, 1, 1, m.user_id, m.app_name FROM hippocampus.memories m`,
+		`INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, status, completed_at)
+			SELECT t.id, t.user_id, t.app_name, 'fast_replay', 'completed', now() FROM hippocampus.threads t, generate_series(1, 20)`,
+		"VACUUM ANALYZE",
+	} {
+		_, err := pool.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+	config := pool.Config().ConnConfig.Copy()
+	p := &planner{}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if strings.Contains(n.Message, "plan:") {
+			p.plans = append(p.plans, n.Message)
+		}
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, conn.Close(t.Context())) })
+	p.conn = conn
+	for _, sql := range []string{
+		"LOAD 'auto_explain'", "SET auto_explain.log_min_duration = 0", "SET auto_explain.log_nested_statements = on",
+		"SET auto_explain.log_level = notice", "SET auto_explain.log_analyze = off",
+		"SELECT set_config('hippocampus.user_id', 'user77', false), set_config('hippocampus.app_name', 'app', false)",
+	} {
+		_, err := conn.Exec(ctx, sql)
+		require.NoError(t, err, sql)
+	}
+	return p
+}
+
+// explain gives the plans of a statement and of those within it: of the first run and of one whose
+// plans the session has made general.
+func (p *planner) explain(t *testing.T, role, sql string, args ...any) string {
+	t.Helper()
+	ctx := t.Context()
+	_, err := p.conn.Exec(ctx, "SET ROLE "+role)
+	require.NoError(t, err)
+	p.plans = nil
+	for range 8 { // from the sixth on, a plan may be general
+		tx, err := p.conn.Begin(ctx)
+		require.NoError(t, err)
+		_, err = tx.Exec(ctx, sql, args...)
+		require.NoError(t, err, sql)
+		require.NoError(t, tx.Rollback(ctx))
+	}
+	_, err = p.conn.Exec(ctx, "RESET ROLE")
+	require.NoError(t, err)
+	require.NotEmpty(t, p.plans, sql)
+	return strings.Join(p.plans, "\n")
+}
+
+// node are the lines of the plan nodes that a pattern matches, with those below that belong to them.
+func node(plan, pattern string) []string {
+	var nodes []string
+	all := strings.Split(plan, "\n")
+	for i, line := range all {
+		if !regexp.MustCompile(pattern).MatchString(line) {
+			continue
+		}
+		text := line
+		for _, next := range all[i+1:] {
+			if strings.Contains(next, "->") || !strings.HasPrefix(next, "  ") {
+				break
+			}
+			text += "\n" + next
+		}
+		nodes = append(nodes, text)
+	}
+	return nodes
+}
+
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	p := newPlanner(t)
+	ctx := t.Context()
+	var thread, memory string
+	require.NoError(t, p.conn.QueryRow(ctx, "SELECT id::text FROM hippocampus.threads WHERE user_id = 'user77'").Scan(&thread))
+	require.NoError(t, p.conn.QueryRow(ctx, "SELECT id::text FROM hippocampus.memories WHERE user_id = 'user77' LIMIT 1").Scan(&memory))
+	const vector = "array_fill(1, ARRAY[64])::public.vector"
+
+	t.Run("BoundRolesReadNoLargeTableWhole", func(t *testing.T) {
+		for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
+			for _, call := range []string{
+				"block_get('user77', 'app', 'k')", "facts_as_of('user77', 'app')", "facts_as_of('user77', 'app', p_fact_type => 'custom', p_key => 'key7')",
+				"get_context_window('user77', 'app', 'tea topic3', p_thread_id => '" + thread + "')",
+				"get_context_window('user77', 'app', 'tea topic3', " + vector + ")", "list_memories('user77', 'app')",
+				"memories_in_time_slice('user77', 'app', now() - interval '9 days', now())", "memory_stats('user77', 'app')", "memory_stats()",
+				"recall_conversation('user77', 'app', 'topic3 tea')", "recall_conversation('user77', 'app', 'topic3', p_thread_id => '" + thread + "')",
+				"recent_events('user77', 'app')", "recent_events('user77', 'app', '" + thread + "')", "retention_distribution('user77', 'app')",
+				"search_memory('user77', 'app', '')", "search_memory('user77', 'app', 'topic3', " + vector + ")", "search_memory('user77', 'app', 'topic3')",
+				"search_memory('user77', 'app', 'topic3', p_tags => '{tag1}', p_since => now() - interval '9 days', p_thread_id => '" + thread + "')",
+			} {
+				plan := p.explain(t, role, "SELECT * FROM hippocampus."+call)
+				require.NotRegexp(t, large, plan, call)
+			}
+		}
+	})
+
+	t.Run("FactsUseTheirIndex", func(t *testing.T) {
+		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.facts_as_of('user77', 'app', p_fact_type => 'custom', p_key => 'key7')")
+		require.Contains(t, plan, "facts_valid_from_idx")
+	})
+
+	t.Run("RecentEventsUseTheirIndexes", func(t *testing.T) {
+		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.recent_events('user77', 'app', '"+thread+"', 10)")
+		for _, n := range node(plan, `Scan.* on events( \w+)?  \(`) {
+			require.Contains(t, n, "Index Scan Backward using events_pkey")
+			require.Regexp(t, `Index Cond: .*thread_id = `, n)
+		}
+		plan = p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.recent_events('user77', 'app', NULL, 10)")
+		require.NotEmpty(t, node(plan, `Scan.* on events( \w+)?  \(`))
+		for _, n := range node(plan, `Scan.* on events( \w+)?  \(`) {
+			require.Contains(t, n, "Index Scan using events_created_at_idx")
+			require.Regexp(t, `Index Cond: .*user_id = `, n)
+		}
+	})
+
+	t.Run("SearchReadsPostingsByTheirKeyAlone", func(t *testing.T) {
+		for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
+			for _, call := range []string{
+				"recall_conversation('user77', 'app', 'topic3 tea')", "search_memory('user77', 'app', 'topic3 tea')",
+				"search_memory('user77', 'app', 'topic3 tea', " + vector + ", p_tags => '{tag1}')",
+			} {
+				plan := p.explain(t, role, "SELECT * FROM hippocampus."+call)
+				nodes := node(plan, `Scan.* on postings`)
+				require.NotEmpty(t, nodes, call)
+				for _, n := range nodes {
+					if strings.Contains(n, "postings_row_id_idx") { // the words of a row that is known
+						require.Regexp(t, `Index Cond: \(row_id = `, n, call)
+						continue
+					}
+					require.Contains(t, n, "Index Only Scan using postings_pkey on postings", call)
+					require.Regexp(t, `Index Cond: .*\(term [=>] `, n, call) // the term, and the tenant's policy with it
+					require.Regexp(t, `Index Cond: .*user_id = `, n, call)
+				}
+				require.NotEmpty(t, node(plan, `Index Only Scan using postings_pkey on postings`), call)
+				require.NotRegexp(t, large, plan, call)
+			}
+		}
+	})
+
+	t.Run("SingleCharactersReadPostingsByRange", func(t *testing.T) {
+		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.search_memory('user77', 'app', '猫')")
+		require.NotEmpty(t, node(plan, `Index Only Scan using postings_pkey on postings`))
+		require.Regexp(t, `Index Cond: .*\(term > .*\(term < `, strings.Join(node(plan, `Scan.* on postings`), "\n"))
+		require.NotRegexp(t, large, plan)
+	})
+
+	t.Run("TimeSliceUsesItsIndex", func(t *testing.T) {
+		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.memories_in_time_slice('user77', 'app', now() - interval '9 days', now())")
+		nodes := node(plan, `Scan.* on memories( \w+)?  \(`)
+		require.NotEmpty(t, nodes)
+		for _, n := range nodes {
+			require.Contains(t, n, "Index Scan using memories_occurred_idx")
+			require.Regexp(t, `Index Cond: .*occurred_from >= `, n)
+		}
+	})
+
+	t.Run("TrustedRolesUseThemToo", func(t *testing.T) {
+		for _, call := range []string{
+			"search_memory('user77', 'app', 'topic3 tea', " + vector + ")", "recall_conversation('user77', 'app', 'topic3')", "recent_events('user77', 'app')",
+			"memories_in_time_slice('user77', 'app', now() - interval '9 days', now())", "facts_as_of('user77', 'app')",
+			"get_context_window('user77', 'app', 'tea topic3', p_thread_id => '" + thread + "')", "sweep_retention(p_limit => 100)",
+			"sweep_retention(p_limit => 100, p_user_id => 'user77')",
+		} {
+			require.NotRegexp(t, large, p.explain(t, "hippocampus_service", "SELECT * FROM hippocampus."+call), call)
+		}
+	})
+
+	t.Run("WritersReadNoLargeTableWhole", func(t *testing.T) {
+		for _, role := range []string{"hippocampus_service", "hippocampus_tenant"} {
+			for _, call := range []string{
+				"append_event('" + thread + "', 'user', 'message', '{\"text\": \"tea\"}', p_event_id => 'e')", "enqueue_consolidation('" + thread + "')",
+				"remember('user77', 'app', 'green tea', p_embedding => " + vector + ")", "upsert_fact('user77', 'app', 'custom', 'key7', '2')",
+				"record_access('user77', 'app', '{" + memory + "}')", "forget('user77', 'app', '{" + memory + "}')",
+				"forget_thread('user77', 'app', '" + thread + "')", "put_embedding('user77', 'app', 'memory', '" + memory + "', " + vector + ")",
+				"block_append('user77', 'app', 'k', 'x')",
+			} {
+				plan := p.explain(t, role, "SELECT * FROM hippocampus."+call)
+				require.NotRegexp(t, large, plan, "%s: %s", role, call)
+			}
+		}
+	})
+}

@@ -1,0 +1,59 @@
+package worker_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	b := setup(t, &script{summarize: func(_ context.Context, c *model.Conversation) (*model.Summary, error) {
+		if c.Turns[0].Text == "bad" {
+			return nil, &model.Error{Kind: model.KindRejected}
+		}
+		return summary(c), nil
+	}}, func(c *worker.Config) { c.Metrics = registry })
+	good := b.enqueue(t, b.pool, b.thread(t, "color=red"), worker.FullConsolidation)
+	bad := b.enqueue(t, b.pool, b.thread(t, "bad"), worker.FastReplay)
+	b.oneAttempt(t, bad)
+	b.start(t)
+	b.wait(t, good, "completed")
+	b.wait(t, bad, "failed")
+	b.drain(t)
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			key := family.GetName()
+			for _, label := range metric.GetLabel() {
+				key += " " + label.GetValue()
+			}
+			got[key] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	for key, want := range map[string]float64{
+		"hippocampus_consolidation_jobs failed":                    1,
+		"hippocampus_consolidation_jobs pending":                   0,
+		"hippocampus_embedding_queue_rows false":                   0,
+		"hippocampus_worker_consolidated_rows_total episode":       1,
+		"hippocampus_worker_consolidated_rows_total fact":          1,
+		"hippocampus_worker_job_seconds consolidate completed":     1,
+		"hippocampus_worker_job_seconds consolidate failed":        1,
+		"hippocampus_worker_model_call_seconds embed ok":           1,
+		"hippocampus_worker_model_call_seconds reflect ok":         1,
+		"hippocampus_worker_model_call_seconds summarize ok":       1,
+		"hippocampus_worker_model_call_seconds summarize rejected": 1,
+		"hippocampus_worker_scrape_errors":                         0,
+	} {
+		require.Contains(t, got, key)
+		require.InDelta(t, want, got[key], 0, key)
+	}
+}
