@@ -9,8 +9,9 @@ BEGIN ATOMIC
     SELECT CASE WHEN octet_length(p_text) = char_length(p_text) THEN octet_length(p_text)
         ELSE octet_length(p_text)
             - regexp_count(p_text, '[\u0391-\u03a1\u03a3-\u03a9\u03ac-\u03af\u03b1-\u03c9\u0410-\u044f\u05d0-\u05ea]') -- two bytes, one token at most
-            - regexp_count(p_text, '[\u0905-\u0939\u0e01-\u0e3a\u3041-\u3096\u30a1-\u30fa' -- three bytes, two at most
-                '\u4e00-\u5d3f\u5dc0-\u6abf\u6b00-\u877f\u8840-\u977f\u97c0-\u9bbf]') -- so are nine in ten of Han
+            -- three bytes, two tokens at most: Devanagari, Thai, kana, and nine in ten of Han
+            - regexp_count(p_text, '[\u0905-\u0939\u0e01-\u0e3a\u3041-\u3096\u30a1-\u30fa'
+                '\u4e00-\u5d3f\u5dc0-\u6abf\u6b00-\u877f\u8840-\u977f\u97c0-\u9bbf]')
         END;
 END;
 COMMENT ON FUNCTION hippocampus.estimate_tokens IS
