@@ -141,7 +141,7 @@ func (c *blankCounter) merge(piece string) int {
 	parts := n
 	gone := make([]bool, n+1)
 	for len(pairs) > 0 {
-		p := heap.Pop(&pairs).(pair) //nolint:errcheck,forcetypeassert // holds nothing else
+		p := heap.Pop(&pairs).(pair)
 		if gone[p.left] || next[p.left] >= n || next[next[p.left]] != p.end {
 			continue // one of its parts has been merged since
 		}
@@ -162,7 +162,7 @@ type pairHeap []pair
 
 func (h pairHeap) Len() int      { return len(h) }
 func (h pairHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *pairHeap) Push(x any)   { *h = append(*h, x.(pair)) } //nolint:errcheck,forcetypeassert // holds nothing else
+func (h *pairHeap) Push(x any)   { *h = append(*h, x.(pair)) }
 
 func (h pairHeap) Less(i, j int) bool {
 	return h[i].rank < h[j].rank || h[i].rank == h[j].rank && h[i].left < h[j].left

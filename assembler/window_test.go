@@ -186,7 +186,10 @@ func TestAssemble_Order(t *testing.T) {
 func TestWindow_BudgetBar(t *testing.T) {
 	t.Parallel()
 	window := &assembler.Window{MaxTokens: 8000, TokenEstimate: 7000, Tokens: 6912, Sections: []assembler.Section{
-		{Name: "system", Used: 10}, {Name: "block"}, {Name: "fact", Used: 1000}, {Name: "memory", Used: 2400},
+		{Name: "system", Used: 10},
+		{Name: "block"},
+		{Name: "fact", Used: 1000},
+		{Name: "memory", Used: 2400},
 		{Name: "history", Used: 3590},
 	}}
 	require.Equal(t, "[SFFFFMMMMMMMMMMMMHHHHHHHHHHHHHHHHHH·····] 6,912 of 8,000 tokens", window.BudgetBar(40))

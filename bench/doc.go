@@ -10,6 +10,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 // Engine is what is measured.
@@ -22,8 +23,8 @@ type Engine struct {
 	Pool *pgxpool.Pool
 	// Progress begins a bar.
 	Progress func(total int, what string) Bar
-	// WithWorker runs a worker beside fn.
-	WithWorker func(ctx context.Context, fn func() error) error
+	// WithWorker runs a worker in this process beside fn.
+	WithWorker func(ctx context.Context, fn func(*worker.Worker) error) error
 }
 
 // Bar shows a person how far a run is.

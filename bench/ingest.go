@@ -13,6 +13,7 @@ import (
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
 	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 // appendBatch is how many events go into one append.
@@ -74,7 +75,7 @@ func Ingest(ctx context.Context, e *Engine, d *dataset.Dataset, opts *IngestOpti
 	if len(missing) == 0 {
 		return done, nil
 	}
-	err = e.WithWorker(ctx, func() error { return i.run(ctx, missing, events) })
+	err = e.WithWorker(ctx, func(*worker.Worker) error { return i.run(ctx, missing, events) })
 	done.Seconds = time.Since(start).Seconds()
 	return done, err
 }

@@ -64,8 +64,8 @@ func checkName(name, text string, maxBytes int) error {
 }
 
 // checkJSON refuses what is no JSON, or what jsonb can't store.
-func checkJSON(name string, raw json.RawMessage, maxBytes int) error {
-	if err := checkText(name, string(raw), maxBytes); err != nil {
+func checkJSON(name string, raw json.RawMessage) error {
+	if err := checkText(name, string(raw), maxJSON); err != nil {
 		return err
 	}
 	if !json.Valid(raw) {
@@ -134,12 +134,12 @@ func checkVector(name string, vector []float32) error {
 }
 
 // checkLimit gives a limit for SQL; 0 is the default.
-func checkLimit(name string, limit, otherwise int) (int32, error) {
+func checkLimit(limit, otherwise int) (int32, error) {
 	if limit == 0 {
 		limit = otherwise
 	}
 	if limit < 0 || limit > maxLimit {
-		return 0, fmt.Errorf("%w: %s is %d, but must be 1 to %d", db.ErrInvalidArgument, name, limit, maxLimit)
+		return 0, fmt.Errorf("%w: Limit is %d, but must be 1 to %d", db.ErrInvalidArgument, limit, maxLimit)
 	}
 	return int32(limit), nil
 }
@@ -159,7 +159,7 @@ func checkObject(name string, raw json.RawMessage) error {
 	if raw == nil {
 		return nil
 	}
-	if err := checkJSON(name, raw, maxJSON); err != nil {
+	if err := checkJSON(name, raw); err != nil {
 		return err
 	}
 	if trimmed := bytes.TrimLeft(raw, " \t\r\n"); trimmed[0] != '{' {

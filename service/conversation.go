@@ -110,7 +110,7 @@ func (s *OpenMemoryService) recentEvents(
 	if err := checkScope(scope); err != nil {
 		return nil, err
 	}
-	limit, err := checkLimit("Limit", opts.Limit, 100)
+	limit, err := checkLimit(opts.Limit, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (s *OpenMemoryService) recallConversation(
 	if err := errors.Join(checkScope(scope), checkText("query", query, maxText)); err != nil {
 		return nil, err
 	}
-	limit, err := checkLimit("Limit", opts.Limit, 20)
+	limit, err := checkLimit(opts.Limit, 20)
 	if err != nil {
 		return nil, err
 	}

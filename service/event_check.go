@@ -48,7 +48,7 @@ func (e *EventParams) check(path string) error {
 		}
 	}
 	if e.Content != nil {
-		if err := checkJSON(path+".Content", e.Content, maxJSON); err != nil {
+		if err := checkJSON(path+".Content", e.Content); err != nil {
 			return err
 		}
 	}

@@ -179,12 +179,11 @@ func ExampleOpenMemoryService_RecallConversation() {
 	thread, err := svc.CreateThread(ctx, ada, nil)
 	check(err)
 	_, err = svc.AppendEvents(ctx, ada, thread, []*service.EventParams{
-		{Author: "user", Text: "Good morning!"},
 		{Author: "user", Text: "Where did I leave my umbrella?"},
 		{Author: "agent", Text: "In the hall."},
 	}, nil)
 	check(err)
-	hits, err := svc.RecallConversation(ctx, ada, "umbrella", &service.RecallOptions{Limit: 2})
+	hits, err := svc.RecallConversation(ctx, ada, "umbrella", nil)
 	check(err)
 	for _, hit := range hits {
 		fmt.Println(hit.Author, hit.Text)

@@ -126,7 +126,7 @@ func (o *UpsertFactOptions) check(scope Scope, factType, key string, value any) 
 			return nil, fmt.Errorf("%w: value makes no JSON: %w", db.ErrInvalidArgument, err)
 		}
 	}
-	if err := checkJSON("value", raw, maxJSON); err != nil {
+	if err := checkJSON("value", raw); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(checkShare("Confidence", o.Confidence), checkShare("Intensity", o.Intensity)); err != nil {

@@ -245,7 +245,7 @@ func (s *OpenMemoryService) listMemories(ctx context.Context, conn db.DBTX, scop
 	if err := checkText("MemoryType", opts.MemoryType, maxID); err != nil {
 		return nil, err
 	}
-	limit, err := checkLimit("Limit", opts.Limit, 50)
+	limit, err := checkLimit(opts.Limit, 50)
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (s *OpenMemoryService) memoriesInTimeSlice(
 	if err := checkText("MemoryType", opts.MemoryType, maxID); err != nil {
 		return nil, err
 	}
-	limit, err := checkLimit("Limit", opts.Limit, 50)
+	limit, err := checkLimit(opts.Limit, 50)
 	if err != nil {
 		return nil, err
 	}

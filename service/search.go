@@ -217,7 +217,7 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 	if err := checkVector("QueryEmbedding", opts.QueryEmbedding); err != nil {
 		return nil, err
 	}
-	limit, err := checkLimit("Limit", opts.Limit, s.config.MaxSearchResults)
+	limit, err := checkLimit(opts.Limit, s.config.MaxSearchResults)
 	if err != nil {
 		return nil, err
 	}

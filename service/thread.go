@@ -73,7 +73,7 @@ func (s *OpenMemoryService) createThread(
 		params.SessionID = &opts.SessionID
 	}
 	if opts.State != nil {
-		if err := checkJSON("State", opts.State, maxJSON); err != nil {
+		if err := checkJSON("State", opts.State); err != nil {
 			return uuid.Nil, err
 		}
 		params.State = opts.State

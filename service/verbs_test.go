@@ -21,6 +21,7 @@ func TestAppendEvents(t *testing.T) {
 	thread := b.thread(t, ada)
 
 	t.Run("CountsWhatAWindowPrints", func(t *testing.T) {
+		t.Parallel()
 		event, err := b.svc.AppendEvent(t.Context(), ada, thread, &service.EventParams{
 			Author: "user", Category: "error", Importance: new(0.25), Metadata: json.RawMessage(`{"k": 1}`), Tags: []string{"x"},
 			Text: "我们今天去北京 👩‍👩‍👧",
@@ -34,6 +35,7 @@ func TestAppendEvents(t *testing.T) {
 	})
 
 	t.Run("LeavesContentToBeCounted", func(t *testing.T) {
+		t.Parallel()
 		event, err := b.svc.AppendEvent(t.Context(), ada, thread, &service.EventParams{
 			Author: "agent", Content: json.RawMessage(`{"parts": [{"text": "Hello."}, {"text": "How are you?"}]}`),
 			Signals: []string{"userDirectMessage"},
@@ -45,6 +47,7 @@ func TestAppendEvents(t *testing.T) {
 	})
 
 	t.Run("StoresAnEventIDOnce", func(t *testing.T) {
+		t.Parallel()
 		params := &service.EventParams{Author: "user", EventID: "e1", Text: "once"}
 		first, err := b.svc.AppendEvent(t.Context(), ada, thread, params, nil)
 		require.NoError(t, err)
@@ -57,12 +60,14 @@ func TestAppendEvents(t *testing.T) {
 	})
 
 	t.Run("TakesNone", func(t *testing.T) {
+		t.Parallel()
 		stored, err := b.svc.AppendEvents(t.Context(), ada, thread, nil, nil)
 		require.NoError(t, err)
 		require.Empty(t, stored)
 	})
 
 	t.Run("TakesAnEscapedBackslash", func(t *testing.T) {
+		t.Parallel()
 		event, err := b.svc.AppendEvent(t.Context(), ada, thread, &service.EventParams{
 			Author: "user", Content: json.RawMessage(`{"text": "\\u0000 \ud83d\ude00 \n"}`),
 		}, nil)

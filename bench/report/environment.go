@@ -17,12 +17,15 @@ import (
 
 // Environment is where a run took place.
 type Environment struct {
-	CPU      string `json:"cpu"`
-	Cores    int    `json:"cores"`
-	RAMMiB   int    `json:"ram_mib"`
-	OS       string `json:"os"`
-	Go       string `json:"go"`
-	Commit   string `json:"commit"`
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	RAMMiB int    `json:"ram_mib"`
+	OS     string `json:"os"`
+	Go     string `json:"go"`
+	Commit string `json:"commit"`
+	// Load is the machine's load average of the last minute before the run: figures of a machine that
+	// had other work are not comparable.
+	Load     string `json:"load"`
 	Postgres string `json:"postgres"`
 	PGVector string `json:"pgvector"`
 	// Settings are those of Postgres on which speed depends.
@@ -53,6 +56,9 @@ func ReadEnvironment(ctx context.Context, pool *pgxpool.Pool) *Environment {
 			e.OS += ", " + name
 		}
 		_ = file.Close()
+	}
+	if raw, err := os.ReadFile("/proc/loadavg"); err == nil {
+		e.Load, _, _ = strings.Cut(string(raw), " ")
 	}
 	const versions = `SELECT current_setting('server_version'), coalesce((SELECT extversion FROM pg_extension WHERE extname = 'vector'), '')`
 	if err := pool.QueryRow(ctx, versions).Scan(&e.Postgres, &e.PGVector); err != nil {
@@ -118,6 +124,9 @@ func (e *Environment) facts() []Fact {
 		{"Postgres", fmt.Sprintf("%s, pgvector %s", e.Postgres, e.PGVector)},
 		{"Settings of Postgres", strings.Join(settings, ", ")},
 		{"Go", e.Go},
+	}
+	if e.Load != "" {
+		facts = append(facts, Fact{"Load average before", e.Load})
 	}
 	if e.Commit != "" {
 		facts = append(facts, Fact{"Commit", e.Commit})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 func (a *app) bench() *cobra.Command {
@@ -22,7 +23,7 @@ under apps whose names begin with "bench-": use a database of its own.`,
 			return usageError{errors.New("say what is to be measured")}
 		},
 	}
-	cmd.AddCommand(a.benchBudget(), a.benchRecall())
+	cmd.AddCommand(a.benchBudget(), a.benchLoad(), a.benchRecall(), a.benchScale())
 	return cmd
 }
 
@@ -37,11 +38,27 @@ func (a *app) withBench(ctx context.Context, vectors bool, fn func(*bench.Engine
 			},
 			Pool:       e.pool,
 			Progress:   func(total int, what string) bench.Bar { return a.progress(total, what) },
-			WithWorker: func(ctx context.Context, fn func() error) error { return a.withWorker(ctx, e, fn) },
+			WithWorker: func(ctx context.Context, fn func(*worker.Worker) error) error { return a.besideWorker(ctx, e, fn) },
 		}
 		if vectors {
 			b.Embedder = e.models.Embedder
 		}
 		return fn(b)
 	})
+}
+
+// besideWorker runs a worker in this process beside fn, and lets fn have it.
+func (a *app) besideWorker(ctx context.Context, e *engine, fn func(*worker.Worker) error) error {
+	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	err = fn(w)
+	if stopErr := w.Stop(context.WithoutCancel(ctx)); err == nil {
+		err = stopErr
+	}
+	return err
 }

@@ -12,7 +12,7 @@ CREATE OR REPLACE FUNCTION hippocampus._context_candidates(
     p_now timestamptz
 ) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
     source_id uuid, source_seq bigint, source_thread_id uuid, omitted_reason text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE

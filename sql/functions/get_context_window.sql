@@ -19,7 +19,7 @@ CREATE OR REPLACE FUNCTION hippocampus.get_context_window(
     p_language text DEFAULT 'en',
     p_now timestamptz DEFAULT now()
 ) RETURNS SETOF hippocampus.context_entries
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE

@@ -43,10 +43,7 @@ BEGIN
     v_pool := greatest(100, least(4 * p_limit, p_limit + 100));
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
-    v_weights := CASE p_profile
-        WHEN 'strength' THEN '{"text": 0, "vector": 0.6, "strength": 0.3, "recency": 0.1}'
-        WHEN 'retention' THEN '{"text": 0, "vector": 1, "strength": 0, "recency": 0}'
-        ELSE hippocampus._setting(p_app_name, 'ranking') END;
+    v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
     v_text := coalesce(v_weights -> 'text', '0');
     v_vector := coalesce(v_weights -> 'vector', '0');
     v_strength := coalesce(v_weights -> 'strength', '0');
@@ -123,7 +120,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -67,6 +67,9 @@ BEGIN
             thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
             last_accessed_at = greatest(f.last_accessed_at, p_now)
         WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
+        IF p_embedding IS NOT NULL THEN
+            PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_same, p_embedding, p_embedding_model);
+        END IF;
     END IF;
     v_guess := coalesce(p_confidence < v_held.confidence
         - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);

@@ -126,6 +126,7 @@ func largeTenant(b *testing.B) (*pgxpool.Pool, *data) {
 		large.pool = dbtest.DB(keep{b}, dbtest.Dimension(dimension), dbtest.Durable())
 		large.data = newData()
 		fill(context.Background(), b, large.pool, large.data, "large", 100_000, true)
+		indexVectors(b, large.pool)
 	})
 	return large.pool, large.data
 }

@@ -32,11 +32,10 @@ func (s *started) Summarize(ctx context.Context, c *model.Conversation) (*model.
 	return s.Summarizer.Summarize(ctx, c)
 }
 
-// startWorker runs a worker with the offline models for the benchmark's time.
-func startWorker(b *testing.B, pool *pgxpool.Pool) *started {
+// newWorker makes a worker with the offline models, which says when it begins on a conversation.
+func newWorker(b *testing.B, pool *pgxpool.Pool) (*started, *worker.Worker) {
 	b.Helper()
-	ctx := context.Background()
-	models, err := offline.Open(ctx, &offline.Config{Dimension: dimension})
+	models, err := offline.Open(context.Background(), &offline.Config{Dimension: dimension})
 	require.NoError(b, err)
 	watch := &started{Summarizer: models.Summarizer, at: make(chan time.Time, 1)}
 	watched := *models
@@ -45,9 +44,31 @@ func startWorker(b *testing.B, pool *pgxpool.Pool) *started {
 	require.NoError(b, err)
 	w, err := worker.New(pool, &worker.Config{Counter: counter, Models: &watched})
 	require.NoError(b, err)
+	return watch, w
+}
+
+// startWorker runs a worker for the benchmark's time.
+func startWorker(b *testing.B, pool *pgxpool.Pool) *started {
+	b.Helper()
+	ctx := context.Background()
+	watch, w := newWorker(b, pool)
 	require.NoError(b, w.Start(ctx))
 	b.Cleanup(func() { require.NoError(b, w.Stop(ctx)) })
 	return watch
+}
+
+// indexVectors runs a worker until the large tenant has its vector index.
+func indexVectors(b *testing.B, pool *pgxpool.Pool) {
+	b.Helper()
+	ctx := context.Background()
+	_, w := newWorker(b, pool)
+	require.NoError(b, w.Start(ctx))
+	require.Eventually(b, func() bool {
+		ready := false
+		require.NoError(b, pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM hippocampus.vector_indexes WHERE status = 'ready')").Scan(&ready))
+		return ready
+	}, 20*time.Minute, time.Second)
+	require.NoError(b, w.Stop(ctx))
 }
 
 // BenchmarkEnqueueToStart is the time from the commit that enqueued a consolidation to the moment

@@ -285,6 +285,25 @@ func TestUpsertFact(t *testing.T) {
 		require.Empty(t, b.cities(t, began, nil))
 	})
 
+	t.Run("VectorComesAlong", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		state := func(t *testing.T) (vectors, queued int) {
+			t.Helper()
+			return get[int](t, b, "SELECT count(*) FROM hippocampus.embeddings WHERE user_id = $1", b.UserID),
+				get[int](t, b, "SELECT count(*) FROM hippocampus.embedding_queue WHERE user_id = $1", b.UserID)
+		}
+		b.state(t, "Berlin", "")
+		vectors, queued := state(t)
+		require.Equal(t, []int{0, 1}, []int{vectors, queued})
+		b.state(t, "Berlin", "p_embedding => $5", vector(1))
+		vectors, queued = state(t)
+		require.Equal(t, []int{1, 0}, []int{vectors, queued})
+		b.state(t, "Paris", "p_embedding => $5", vector(1))
+		vectors, queued = state(t)
+		require.Equal(t, []int{2, 0}, []int{vectors, queued})
+	})
+
 	t.Run("ValuesOfAnyJson", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

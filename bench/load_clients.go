@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/service"
+)
+
+// threadEvents is after how many events a writer begins another thread.
+const threadEvents = 100
+
+// errorPause keeps a client whose every call fails from doing nothing else.
+const errorPause = 100 * time.Millisecond
+
+// clients lets readers and writers go for the duration. It returns an error only if the run's own
+// context ended before.
+func (l *load) clients(ctx context.Context) error {
+	bar := l.Progress(int(l.opts.Duration.Seconds()), "reading and writing")
+	during, cancel := context.WithTimeout(ctx, l.opts.Duration)
+	defer cancel()
+	run := time.Now().Format("20060102-150405")
+	var wait sync.WaitGroup
+	for i := range l.opts.Writers {
+		w := &writer{load: l, source: l.space.source(uint64(i)), user: fmt.Sprintf("%s-%d", run, i)}
+		l.users = append(l.users, w.user)
+		wait.Go(func() { w.run(during) })
+	}
+	for i := range l.opts.Readers {
+		r := &reader{load: l, source: l.space.source(streamProbes + uint64(i))}
+		wait.Go(func() { r.run(during) })
+	}
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for during.Err() == nil {
+		select {
+		case <-during.Done():
+		case <-second.C:
+			_ = bar.Add(1)
+		}
+	}
+	wait.Wait()
+	_ = bar.Finish()
+	return ctx.Err()
+}
+
+// timed times a call and adds it to a list. It tells whether the call succeeded; an error is counted,
+// but not one of the end of the run.
+func (l *load) timed(ctx context.Context, what string, list *[]time.Duration, call func() error) bool {
+	start := time.Now()
+	err := call()
+	elapsed := time.Since(start)
+	if err != nil && ctx.Err() != nil {
+		return false
+	}
+	l.lock.Lock()
+	if err == nil {
+		*list = append(*list, elapsed)
+	} else {
+		l.results.Errors[what+": "+reason(err)]++
+	}
+	l.lock.Unlock()
+	if err != nil {
+		pause(ctx, errorPause)
+	}
+	return err == nil
+}
+
+// reason is what errors of one kind have in common.
+func reason(err error) string {
+	for _, known := range []error{db.ErrConnect, db.ErrConflict, db.ErrVersionConflict, context.DeadlineExceeded} {
+		if errors.Is(err, known) {
+			return known.Error()
+		}
+	}
+	return err.Error()
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// writer appends events one by one, as a conversation does.
+type writer struct {
+	*load
+	source *source
+	user   string
+}
+
+func (w *writer) run(ctx context.Context) {
+	scope := service.Scope{AppName: loadApp, UserID: w.user}
+	var thread uuid.UUID
+	next := time.Now()
+	for n := 0; ctx.Err() == nil; n++ {
+		if n%threadEvents == 0 {
+			var begun []time.Duration
+			if !w.timed(ctx, "create thread", &begun, func() (err error) {
+				thread, err = w.service.CreateThread(ctx, scope, nil)
+				return err
+			}) {
+				n--
+				continue
+			}
+		}
+		author := []string{"user", "agent"}[n%2]
+		w.timed(ctx, "append", &w.appends, func() error {
+			_, err := w.service.AppendEvent(ctx, scope, thread, &service.EventParams{Author: author, Text: w.source.text()}, nil)
+			return err
+		})
+		if w.opts.JobEvery > 0 && n%w.opts.JobEvery == w.opts.JobEvery-1 {
+			w.enqueue(ctx, scope, thread)
+		}
+		if w.opts.Rate > 0 {
+			next = next.Add(time.Duration(float64(time.Second) / w.opts.Rate))
+			pause(ctx, time.Until(next))
+		}
+	}
+}
+
+func (w *writer) enqueue(ctx context.Context, scope service.Scope, thread uuid.UUID) {
+	var job uuid.UUID
+	asked := w.timed(ctx, "enqueue", &w.enqueues, func() (err error) {
+		job, err = w.service.AddSessionToMemory(ctx, scope, thread.String(), service.ConsolidationFast)
+		return err
+	})
+	if !asked {
+		return
+	}
+	committed := time.Now()
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if _, waits := w.jobs[job]; !waits { // one that waits is returned again
+		w.jobs[job] = committed
+	}
+}
+
+// reader searches the memories of one writer's user after the other's.
+type reader struct {
+	*load
+	source *source
+}
+
+func (r *reader) run(ctx context.Context) {
+	for n := 0; ctx.Err() == nil; n++ {
+		user := "nobody"
+		if len(r.users) > 0 {
+			user = r.users[n%len(r.users)]
+		}
+		r.timed(ctx, "search", &r.search, func() error {
+			_, err := r.service.SearchMemory(ctx, service.Scope{AppName: loadApp, UserID: user}, r.source.query(), nil)
+			return err
+		})
+	}
+}

@@ -1,0 +1,270 @@
+package concurrency_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	appendOne = `SELECT hippocampus.append_event($1, 'user', 'message', '{"text": "we talk about tea"}')`
+	enqueue   = "SELECT hippocampus.enqueue_consolidation($1)"
+)
+
+// requireGapFree requires a thread's events to be numbered from 1 on.
+func requireGapFree(t *testing.T, b *testBundle, thread uuid.UUID, events int) {
+	t.Helper()
+	require.Equal(t, fmt.Sprintf("%d %d %d %d", events, 1, events, events+1), get[string](t, b, `SELECT concat_ws(' ', count(*), min(e.sequence_num),
+		max(e.sequence_num), (SELECT next_seq FROM hippocampus.threads WHERE id = $1)) FROM hippocampus.events e WHERE e.thread_id = $1`, thread))
+}
+
+func TestAppend(t *testing.T) {
+	t.Parallel()
+
+	t.Run("ExpectedVersionHasOneWinner", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		const appendAt = "SELECT hippocampus.append_events($1, $2, 1)"
+		const events = `[{"author": "user", "content": "x"}]`
+		first.do("BEGIN")
+		first.do(appendAt, thread, events)
+		waiting := second.waits(appendAt, thread, events)
+		first.do("COMMIT")
+		waiting.fails(t, "HC008")
+		requireGapFree(t, b, thread, 1)
+	})
+
+	t.Run("ForgottenThreadIsUnknown", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do("SELECT hippocampus.forget_thread('ada', 'app', $1)", thread)
+		waiting := second.waits(appendOne, thread)
+		first.do("COMMIT")
+		waiting.fails(t, "HC002")
+		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.events"))
+	})
+
+	t.Run("ManyAppendersOfOneThread", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		together(t, 16, func(ctx context.Context, _ int) error {
+			for range 10 {
+				if _, err := b.Exec(ctx, appendOne, thread); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		requireGapFree(t, b, thread, 160)
+	})
+
+	t.Run("SameEventIdIsStoredOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		together(t, 16, func(ctx context.Context, _ int) error {
+			_, err := b.Exec(ctx, `SELECT hippocampus.append_event($1, 'user', 'message', '"x"', p_event_id => 'e')`, thread)
+			return err
+		})
+		requireGapFree(t, b, thread, 1)
+	})
+
+	t.Run("TwoAppendersOfOneThread", func(t *testing.T) {
+		t.Parallel()
+		for _, end := range []string{"COMMIT", "ROLLBACK"} {
+			b := setup(t)
+			thread := b.thread(t, b.ada)
+			first, second := b.session(t, "first"), b.session(t, "second")
+			first.do("BEGIN")
+			first.do(appendOne, thread)
+			waiting := second.waits(appendOne, thread)
+			first.do(end)
+			waiting.succeeds(t)
+			requireGapFree(t, b, thread, map[string]int{"COMMIT": 2, "ROLLBACK": 1}[end])
+		}
+	})
+}
+
+func TestCreateThread(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := make([]uuid.UUID, 32)
+	together(t, len(ids), func(ctx context.Context, i int) error {
+		return b.QueryRow(ctx, "SELECT hippocampus.create_thread('ada', 'app', 's', p_if_not_exists => true)").Scan(&ids[i])
+	})
+	for _, id := range ids {
+		require.Equal(t, ids[0], id)
+	}
+}
+
+func TestEnqueueConsolidation(t *testing.T) {
+	t.Parallel()
+
+	t.Run("ManyAtOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		ids := make([]uuid.UUID, 32)
+		together(t, len(ids), func(ctx context.Context, i int) error {
+			return b.QueryRow(ctx, enqueue, thread).Scan(&ids[i])
+		})
+		for _, id := range ids {
+			require.Equal(t, ids[0], id)
+		}
+		require.Equal(t, "1 1", get[string](t, b, `SELECT concat_ws(' ', (SELECT count(*) FROM hippocampus.consolidation_jobs),
+			(SELECT count(*) FROM hippocampus.river_job WHERE kind = 'consolidate'))`))
+	})
+
+	t.Run("OfTwoSessionsOnePending", func(t *testing.T) {
+		t.Parallel()
+		for _, pending := range []bool{false, true} { // the first there is, or one more for one that waits
+			b := setup(t)
+			thread := b.thread(t, b.ada)
+			if pending {
+				get[uuid.UUID](t, b, enqueue, thread)
+			}
+			first, second := b.session(t, "first"), b.session(t, "second")
+			first.do("BEGIN")
+			first.do(enqueue, thread)
+			waiting := second.waits(enqueue, thread)
+			first.do("COMMIT")
+			waiting.succeeds(t)
+			require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs"))
+		}
+	})
+
+	t.Run("RepeatableRead", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		together(t, 8, func(ctx context.Context, _ int) error {
+			return retried(ctx, b.Pool, pgx.RepeatableRead, func(tx pgx.Tx) error {
+				_, err := tx.Exec(ctx, enqueue, thread)
+				return err
+			})
+		})
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs"))
+	})
+
+	t.Run("RolledBackIsEnqueuedByTheNext", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do(enqueue, thread)
+		waiting := second.waits(enqueue, thread)
+		first.do("ROLLBACK")
+		waiting.succeeds(t)
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs j JOIN hippocampus.river_job r ON r.id = j.river_job_id"))
+	})
+}
+
+// A transaction that is left open must not stop anybody but those who write the same thing.
+func TestOpenTransaction(t *testing.T) {
+	t.Parallel()
+	// write does everything that a tenant does, in the session's transaction if it has one.
+	write := func(s *session, user string, thread uuid.UUID, word string) {
+		s.t.Helper()
+		s.do(appendOne, thread)
+		s.do(enqueue, thread)
+		s.do("SELECT hippocampus.remember($1, 'app', $2)", user, word+" memory")
+		s.do("SELECT hippocampus.remember($1, 'app', $2, p_embedding => array_fill(1, ARRAY[64])::public.vector)", user, word+" with a vector")
+		s.do("SELECT hippocampus.upsert_fact($1, 'app', 'custom', $2, '1')", user, word)
+		s.do("SELECT hippocampus.block_append($1, 'app', $2, 'line')", user, word)
+		s.do("SELECT hippocampus.record_access($1, 'app', ARRAY(SELECT m.id FROM hippocampus.memories m WHERE m.user_id = $1 AND m.content LIKE $2 || '%'))", user, word)
+		s.do("SELECT hippocampus.refresh_retention_scores($1, 'app')", user)
+		s.do("SELECT hippocampus.cleanup_low_value_memories(p_user_id => $1, p_app_name => 'app')", user)
+		s.do("SELECT hippocampus.forget($1, 'app', ARRAY(SELECT m.id FROM hippocampus.memories m WHERE m.user_id = $1 AND m.content = $2))", user, word+" memory")
+	}
+
+	t.Run("OfAnotherTenant", func(t *testing.T) {
+		t.Parallel()
+		for _, level := range []string{"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"} {
+			b := setup(t)
+			mine, theirs := b.thread(t, b.ada), b.thread(t, b.bea)
+			first, second := b.session(t, "first"), b.session(t, "second")
+			first.do("BEGIN")
+			write(first, "bea", theirs, "tea")
+			second.do("BEGIN ISOLATION LEVEL " + level)
+			write(second, "ada", mine, "tea")
+			second.do("COMMIT")
+			first.do("COMMIT")
+		}
+	})
+
+	t.Run("OfAnotherThread", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		one, two := b.thread(t, b.ada), b.thread(t, b.ada)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		write(first, "ada", one, "tea")
+		write(second, "ada", two, "coffee")
+		second.do("SELECT hippocampus.forget_thread('ada', 'app', $1)", two)
+		first.do("COMMIT")
+		requireGapFree(t, b, one, 1)
+	})
+
+	t.Run("ThatCommitsDoesNotFailASnapshotOfAnotherTenant", func(t *testing.T) {
+		t.Parallel()
+		for _, level := range []string{"REPEATABLE READ", "SERIALIZABLE"} {
+			b := setup(t)
+			mine, theirs := b.thread(t, b.ada), b.thread(t, b.bea)
+			first, second := b.session(t, "first"), b.session(t, "second")
+			second.do("BEGIN ISOLATION LEVEL " + level)
+			second.do("SELECT count(*) FROM hippocampus.threads")
+			write(first, "bea", theirs, "tea") // wakes the sweepers, folds totals, and commits
+			write(second, "ada", mine, "tea")
+			second.do("COMMIT")
+		}
+	})
+}
+
+// Folding the totals of postings is the one thing in which a writer touches rows of another writer.
+func TestFolding(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	first, second := b.session(t, "first"), b.session(t, "second")
+	seed := 0.0
+	for i := range 1000 {
+		seed = float64(i) / 1000
+		if get[float64](t, first.conn, "SELECT r FROM (SELECT setseed($1)) s, random() r", seed) < 0.02 {
+			break
+		}
+	}
+	require.Less(t, get[float64](t, first.conn, "SELECT r FROM (SELECT setseed($1)) s, random() r", seed), 0.02)
+	remember := func(s *session, word string) {
+		s.do("SELECT setseed($1)", seed)
+		s.do("SELECT hippocampus.remember('ada', 'app', $1)", word)
+	}
+	sum := func() string {
+		return get[string](t, b, "SELECT concat_ws(' ', sum(rows), sum(terms)) FROM hippocampus.posting_totals WHERE source = 'memory'")
+	}
+	for i := range 5 {
+		first.do("SELECT hippocampus.remember('ada', 'app', $1)", fmt.Sprintf("word%d", i))
+	}
+	require.Equal(t, "5 5", sum())
+	first.do("BEGIN")
+	remember(first, "folds")   // holds the rows that it folds …
+	remember(second, "others") // … which this one leaves alone
+	require.Equal(t, "6 6", sum())
+	first.do("COMMIT")
+	require.Equal(t, "7 7", sum())
+	second.do("BEGIN ISOLATION LEVEL REPEATABLE READ")
+	second.do("SELECT count(*) FROM hippocampus.threads")
+	remember(first, "apple")
+	remember(second, "later") // does not fold what it sees no longer
+	second.do("COMMIT")
+	require.Equal(t, "9 9", sum())
+}
