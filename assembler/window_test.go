@@ -183,6 +183,35 @@ func TestAssemble_Order(t *testing.T) {
 	require.Equal(t, "## Conversation history\nuser: one\nuser: two\nuser: three", window.Text)
 }
 
+// An episode gives way to the history that tells it, unless that has no room.
+func TestAssemble_Episodes(t *testing.T) {
+	t.Parallel()
+	tx := dbtest.Tx(t)
+	scope := dbtest.NewScope(t)
+	var threadID uuid.UUID
+	require.NoError(t, tx.QueryRow(t.Context(), "SELECT hippocampus.create_thread($1, $2)", scope.UserID, scope.AppName).Scan(&threadID))
+	_, err := tx.Exec(t.Context(), `SELECT count(*) FROM hippocampus.append_events($1,
+		'[{"author": "user", "content": "one", "token_count": 140}]')`, threadID)
+	require.NoError(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT hippocampus.remember($1, $2, 'episode', 'episodic', p_thread_id => $3, p_from_seq => 1, p_token_count => 1)`,
+		scope.UserID, scope.AppName, threadID)
+	require.NoError(t, err)
+	request := &assembler.Request{AppName: scope.AppName, MaxTokens: new(400), ThreadID: &threadID, UserID: scope.UserID}
+	window, err := assembler.Assemble(t.Context(), tx, nil, request)
+	require.NoError(t, err)
+	require.Len(t, window.Items, 1)
+	require.Equal(t, assembler.SectionHistory, window.Items[0].ContextType)
+	require.Equal(t, "stands in the history", window.Omitted[0].OmittedReason)
+
+	_, err = tx.Exec(t.Context(), "SELECT hippocampus.block_set($1, $2, 'persona', 'long', p_token_count => 250)", scope.UserID, scope.AppName)
+	require.NoError(t, err)
+	window, err = assembler.Assemble(t.Context(), tx, nil, request)
+	require.NoError(t, err)
+	require.Len(t, window.Items, 2)
+	require.Equal(t, assembler.SectionMemory, window.Items[1].ContextType)
+	require.Equal(t, "over budget", window.Omitted[0].OmittedReason)
+}
+
 func TestWindow_BudgetBar(t *testing.T) {
 	t.Parallel()
 	window := &assembler.Window{MaxTokens: 8000, TokenEstimate: 7000, Tokens: 6912, Sections: []assembler.Section{

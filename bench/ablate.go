@@ -65,33 +65,36 @@ type VariantResult struct {
 	Worse  int `json:"worse"`
 }
 
-// Ablate asks the dataset's questions once for each variant, under the app's setting ranking with the
-// variant's overrides. The base is the run without. If the context ends, the variants that were done
+// Ablate asks the dataset's questions once for each variant, under the ranking that holds for the app with
+// the variant's overrides. The base is the run without. If the context ends, the variants that were done
 // are returned with the error.
 func Ablate(
 	ctx context.Context, e *Engine, d *dataset.Dataset, vectors Vectors, opts *RecallOptions, base *RecallResult, variants []*Variant,
 ) ([]*VariantResult, error) {
 	var all []*VariantResult
-	current, err := setting(ctx, e.Pool, opts.App, "ranking")
+	if len(variants) == 0 {
+		return nil, nil
+	}
+	key, current, err := rankingSetting(ctx, e.Pool, opts.App)
 	if err != nil {
 		return nil, err
 	}
 	for i, v := range variants {
-		ranking, err := override(current, v.Ranking)
+		weights, err := override(current, v.Ranking)
 		if err != nil {
 			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
 		}
 		run := *opts
 		run.What = fmt.Sprintf("variant %d of %d", i+1, len(variants))
 		var result *RecallResult
-		err = withSetting(ctx, e.Pool, opts.App, "ranking", ranking, func() (err error) {
+		err = withSetting(ctx, e.Pool, opts.App, key, weights, func() (err error) {
 			result, err = Recall(ctx, e, d, vectors, &run)
 			return err
 		})
 		if err != nil {
 			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
 		}
-		tried := &VariantResult{Name: v.Name, Ranking: ranking, Search: result.Search, Tables: Score(d, result.Answers)}
+		tried := &VariantResult{Name: v.Name, Ranking: weights, Search: result.Search, Tables: Score(d, result.Answers)}
 		tried.compare(d, base, result)
 		all = append(all, tried)
 	}

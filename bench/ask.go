@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -61,10 +60,11 @@ func askAll(
 				if err := fn(ctx, s, i); err != nil {
 					return fmt.Errorf("question %s: %w", q.ID, err)
 				}
-				_ = bar.Add(1)
+				bar.Add(1)
 			}
 		})
 	}
 	err := group.Wait()
-	return errors.Join(err, bar.Finish())
+	bar.Finish()
+	return err
 }

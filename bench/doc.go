@@ -29,6 +29,6 @@ type Engine struct {
 
 // Bar shows a person how far a run is.
 type Bar interface {
-	Add(n int) error
-	Finish() error
+	Add(n int)
+	Finish()
 }

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -144,7 +143,7 @@ func (i *ingest) run(ctx context.Context, conversations []*conversation.Conversa
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	_ = bar.Finish()
+	bar.Finish()
 	bar = i.Progress(int(sessions.Load()), "consolidating")
 	for _, ofOne := range jobs {
 		for _, w := range ofOne {
@@ -155,11 +154,18 @@ func (i *ingest) run(ctx context.Context, conversations []*conversation.Conversa
 			if job.Status != service.JobCompleted {
 				return fmt.Errorf("consolidation %s of %s is %s: %s", job.ID, w.scope.UserID, job.Status, job.Error)
 			}
-			_ = bar.Add(1)
+			bar.Add(1)
 		}
 	}
-	_ = bar.Finish()
-	return i.waitVectors(ctx)
+	bar.Finish()
+	if err := i.waitVectors(ctx); err != nil {
+		return err
+	}
+	// as autovacuum does within minutes; until then Postgres knows nothing of what was logged at once
+	if _, err := i.Pool.Exec(ctx, "ANALYZE hippocampus.threads, hippocampus.memories, hippocampus.embeddings, hippocampus.postings"); err != nil {
+		return fmt.Errorf("analyze: %w", err)
+	}
+	return nil
 }
 
 // log logs a conversation and asks for the consolidation of each session.
@@ -180,7 +186,7 @@ func (i *ingest) log(ctx context.Context, c *conversation.Conversation, bar Bar)
 			if _, err := i.service.AppendEvents(ctx, scope, thread, params, nil); err != nil {
 				return nil, fmt.Errorf("session %s: %w", s.ID, err)
 			}
-			_ = bar.Add(len(batch))
+			bar.Add(len(batch))
 		}
 		job, err := i.service.AddSessionToMemory(ctx, scope, thread.String(), i.opts.Consolidation)
 		if err != nil {
@@ -250,10 +256,11 @@ func (i *ingest) forget(ctx context.Context, d *dataset.Dataset) error {
 	for _, t := range threads {
 		group.Go(func() error {
 			_, err := i.service.ForgetThread(ctx, t.scope, t.job)
-			_ = bar.Add(1)
+			bar.Add(1)
 			return err
 		})
 	}
 	err = group.Wait()
-	return errors.Join(err, bar.Finish())
+	bar.Finish()
+	return err
 }

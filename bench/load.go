@@ -166,10 +166,11 @@ func (l *load) drain(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_ = bar.Add(left - now)
+		bar.Add(left - now)
 		left = now
 	}
-	return bar.Finish()
+	bar.Finish()
+	return nil
 }
 
 // readJobs reads when the jobs started and ended.

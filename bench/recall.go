@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -30,6 +31,9 @@ type RecallOptions struct {
 type RecallResult struct {
 	// Answers are in the order of the dataset's questions; nil for one that was not reached.
 	Answers []*Answer
+	// Ranking is the setting by which hits were ranked, and its key.
+	Ranking    json.RawMessage
+	RankingKey string
 	// Search are the times of the searches, without that of embedding the query.
 	Search Latency
 	// Summaries is the share of the first ten places that summaries took.
@@ -100,15 +104,16 @@ type recall struct {
 	vectors Vectors
 }
 
-// prepare reads where memories come from.
-func (r *recall) prepare(ctx context.Context) error {
+// prepare reads where memories come from and how they are ranked.
+func (r *recall) prepare(ctx context.Context) (err error) {
+	if r.result.RankingKey, r.result.Ranking, err = rankingSetting(ctx, r.Pool, r.opts.App); err != nil {
+		return err
+	}
 	r.sources = map[string]*provenance{}
 	for _, c := range r.dataset.Conversations {
-		p, err := readProvenance(ctx, r.Engine, r.dataset, service.Scope{AppName: r.opts.App, UserID: c.ID})
-		if err != nil {
+		if r.sources[c.ID], err = readProvenance(ctx, r.Engine, r.dataset, service.Scope{AppName: r.opts.App, UserID: c.ID}); err != nil {
 			return err
 		}
-		r.sources[c.ID] = p
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
@@ -12,6 +13,7 @@ import (
 type RecallResults struct {
 	Ingested *Ingested        `json:"ingested"`
 	Tables   []*Table         `json:"tables"`
+	Ranking  json.RawMessage  `json:"ranking"`
 	Search   Latency          `json:"search"`
 	Variants []*VariantResult `json:"variants,omitempty"`
 	// SummariesInTopTen is the share of the first ten places that summaries took.
@@ -36,10 +38,11 @@ var recallColumns = []struct{ head, name string }{
 // ReportRecall adds a recall run to a report.
 func ReportRecall(r *report.Report, d *dataset.Dataset, done *Ingested, result *RecallResult, variants []*VariantResult) {
 	results := &RecallResults{
-		Ingested: done, Search: result.Search, SummariesInTopTen: result.Summaries, Tables: Score(d, result.Answers), Variants: variants,
+		Ingested: done, Ranking: result.Ranking, Search: result.Search, SummariesInTopTen: result.Summaries, Tables: Score(d, result.Answers), Variants: variants,
 	}
 	r.Results = results
 	reportData(r, d, done)
+	r.Fact("Ranking", "the setting %s: %s", result.RankingKey, result.Ranking)
 	r.Fact("Search", "p50 %.1f, p95 %.1f, p99 %.1f ms over %d, without the embedding of the query", result.Search.P50, result.Search.P95,
 		result.Search.P99, result.Search.N)
 	r.Fact("Summaries", "%.1f %% of the first ten places", 100*result.Summaries)

@@ -127,7 +127,7 @@ func (s *scale) buildIndexes(ctx context.Context) (float64, error) {
 			if busy == 0 {
 				break
 			}
-			_ = bar.Add(1)
+			bar.Add(1)
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -143,6 +143,6 @@ func (s *scale) buildIndexes(ctx context.Context) (float64, error) {
 		}
 		return nil
 	})
-	_ = bar.Finish()
+	bar.Finish()
 	return time.Since(start).Seconds(), err
 }

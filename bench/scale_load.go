@@ -54,6 +54,7 @@ func (s *scale) load(ctx context.Context) (*LoadedCorpus, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	bar.Finish()
 	seconds := time.Since(start).Seconds()
 	// as autovacuum leaves it, if not at once
 	_, err = s.Pool.Exec(ctx, `VACUUM ANALYZE hippocampus.threads, hippocampus.memories, hippocampus.embeddings,
@@ -61,7 +62,7 @@ func (s *scale) load(ctx context.Context) (*LoadedCorpus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vacuum: %w", err)
 	}
-	return &LoadedCorpus{RowsPerSecond: float64(s.opts.Rows) / seconds, Seconds: seconds}, bar.Finish()
+	return &LoadedCorpus{RowsPerSecond: float64(s.opts.Rows) / seconds, Seconds: seconds}, nil
 }
 
 // clear deletes what there is of the corpus.
@@ -75,9 +76,10 @@ func (s *scale) clear(ctx context.Context) error {
 				return fmt.Errorf("delete the %s of %s: %w", table, t.user, err)
 			}
 		}
-		_ = bar.Add(1)
+		bar.Add(1)
 	}
-	return bar.Finish()
+	bar.Finish()
+	return nil
 }
 
 // fill gives a tenant its memories: sessions of as many turns, of which each is an episode.
@@ -87,7 +89,7 @@ func (s *scale) fill(ctx context.Context, t tenantSize, source *source, bar Bar)
 		if err := pgx.BeginFunc(ctx, s.Pool, func(tx pgx.Tx) error { return s.fillBatch(ctx, tx, t, source, from, n) }); err != nil {
 			return err
 		}
-		_ = bar.Add(n)
+		bar.Add(n)
 	}
 	return nil
 }

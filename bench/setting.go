@@ -41,13 +41,13 @@ func withSetting(ctx context.Context, pool *pgxpool.Pool, app, key string, value
 	return fn()
 }
 
-// setting is a setting's value for an app: its own or the deployment's. It is null where neither is.
-func setting(ctx context.Context, pool *pgxpool.Pool, app, key string) (json.RawMessage, error) {
-	var value json.RawMessage
-	err := pool.QueryRow(ctx, `SELECT s.value FROM hippocampus.settings s WHERE s.key = $2 AND s.app_name IN ($1, '*')
-		ORDER BY s.app_name = '*' LIMIT 1`, app, key).Scan(&value)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("read the setting %s: %w", key, err)
+// rankingSetting is the key and the value of the setting that ranks an app's memories: it is one for the
+// embedding model that serves.
+func rankingSetting(ctx context.Context, pool *pgxpool.Pool, app string) (key string, weights json.RawMessage, err error) {
+	err = pool.QueryRow(ctx, `SELECT 'ranking' || coalesce('/' || g.model, ''), hippocampus._ranking($1, 'default', g.model)
+		FROM hippocampus.embedding_models g WHERE g.status = 'serving'`, app).Scan(&key, &weights)
+	if err != nil {
+		return "", nil, fmt.Errorf("read the ranking: %w", err)
 	}
-	return value, nil
+	return key, weights, nil
 }

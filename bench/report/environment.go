@@ -47,7 +47,7 @@ func ReadEnvironment(ctx context.Context, pool *pgxpool.Pool) *Environment {
 		_ = file.Close()
 	}
 	if file, err := os.Open("/proc/meminfo"); err == nil {
-		kib, _ := strconv.Atoi(strings.TrimSuffix(lookUp(file, "MemTotal", ":"), " kB")) //nolint:errcheck // unknown is 0
+		kib, _ := strconv.Atoi(strings.TrimSuffix(lookUp(file, "MemTotal", ":"), " kB"))
 		e.RAMMiB = kib / 1024
 		_ = file.Close()
 	}

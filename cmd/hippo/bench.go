@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/bench"
@@ -37,7 +38,7 @@ func (a *app) withBench(ctx context.Context, vectors bool, fn func(*bench.Engine
 				return service.New(e.pool, config)
 			},
 			Pool:       e.pool,
-			Progress:   func(total int, what string) bench.Bar { return a.progress(total, what) },
+			Progress:   func(total int, what string) bench.Bar { return bar{a.progress(total, what)} },
 			WithWorker: func(ctx context.Context, fn func(*worker.Worker) error) error { return a.besideWorker(ctx, e, fn) },
 		}
 		if vectors {
@@ -62,3 +63,12 @@ func (a *app) besideWorker(ctx context.Context, e *engine, fn func(*worker.Worke
 	}
 	return err
 }
+
+// bar is a bar that has nobody to tell that it can't be drawn.
+type bar struct{ *progressbar.ProgressBar }
+
+// Add counts what was done.
+func (b bar) Add(n int) { _ = b.ProgressBar.Add(n) }
+
+// Finish takes the bar away.
+func (b bar) Finish() { _ = b.ProgressBar.Finish() }

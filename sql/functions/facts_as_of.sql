@@ -18,6 +18,7 @@ DECLARE
     v_known_at timestamptz := coalesce(p_known_at, 'infinity');
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_one_of('p_fact_type', coalesce(p_fact_type, 'custom'), ARRAY['preference', 'rule', 'profile', 'custom']);
     RETURN QUERY
     SELECT v.* FROM (
         SELECT DISTINCT ON (f.fact_type, f.key) f.* FROM hippocampus.facts f

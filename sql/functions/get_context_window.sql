@@ -35,6 +35,7 @@ DECLARE
     v_left integer := p_max_tokens;
     v_room integer := 0; -- what the section may use: its share, and what those before it left
     v_price integer;
+    v_first bigint; -- the first event that the history shows
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_language', p_language, ARRAY['en', 'zh']);
@@ -70,6 +71,11 @@ BEGIN
             IF v_section <> ALL (v_open) THEN v_open := v_open || v_section; END IF;
         END IF;
     END LOOP;
+    -- an episode gives way to the history that tells it, but not to one that has no room to
+    v_first := (SELECT min(e.seq) FROM unnest(v_seqs, v_ordinals, v_taken) AS e (seq, ordinal, taken) WHERE e.ordinal = 6 AND e.taken);
+    SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND (v_first IS NULL OR e.seq < v_first) THEN NULL ELSE e.reason END
+        ORDER BY e.n)
+    INTO v_reasons FROM unnest(v_reasons, v_seqs) WITH ORDINALITY AS e (reason, seq, n);
     -- once more round with what is left: memories first, then facts, then history
     FOREACH v_section IN ARRAY ARRAY[5, 4, 6] LOOP
         FOR i IN 1..coalesce(cardinality(v_types), 0) LOOP

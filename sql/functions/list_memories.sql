@@ -11,6 +11,7 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    PERFORM hippocampus._check_one_of('p_memory_type', coalesce(p_memory_type, 'summary'), ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_range('p_offset', p_offset, 0, 1000000000);
     RETURN QUERY
     SELECT m.* FROM hippocampus.memories m

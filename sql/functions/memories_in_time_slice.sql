@@ -12,6 +12,7 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    PERFORM hippocampus._check_one_of('p_memory_type', coalesce(p_memory_type, 'summary'), ARRAY['episodic', 'semantic', 'summary']);
     IF p_start > p_end THEN
         RAISE EXCEPTION 'p_start % is after p_end %', p_start, p_end
             USING ERRCODE = 'HC009', HINT = 'Give the earlier time first.';

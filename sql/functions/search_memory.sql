@@ -40,6 +40,9 @@ BEGIN
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
     PERFORM hippocampus._check_range('p_min_relevance', p_min_relevance, 0, 1);
     PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
+    PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
+    PERFORM hippocampus._check_each_of('p_categories', p_categories,
+        ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
     v_pool := greatest(100, least(4 * p_limit, p_limit + 100));
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);

@@ -1,5 +1,6 @@
 -- Keeps users within the number of memories that their policy allows: of those beyond it, the ones with the
--- lowest scores go, at most p_limit a call. Rows that somebody holds are left for the next call.
+-- lowest scores go, at most p_limit a call. Rows that somebody holds, or has used since their score was
+-- computed, are left for the next call.
 CREATE OR REPLACE FUNCTION hippocampus.trim_memories(
     p_limit integer DEFAULT 5000,
     p_user_id text DEFAULT NULL,
@@ -21,7 +22,7 @@ BEGIN
         HAVING count(*) > (SELECT min(p.max_per_user) FROM hippocampus.retention_policies p
                            WHERE p.app_name IN (m.app_name, '*'))
     ), placed AS (
-        SELECT m.id, m.user_id, m.app_name, p.max_per_user, row_number() OVER (
+        SELECT m.id, m.user_id, m.app_name, m.access_count, m.encounter_count, p.max_per_user, row_number() OVER (
                 PARTITION BY m.user_id, m.app_name, p.app_name, p.memory_type, p.category
                 ORDER BY s.score DESC, m.created_at DESC, m.id) AS place
         FROM crowded c
@@ -31,8 +32,8 @@ BEGIN
             m.last_accessed_at, m.created_at, p_now) AS score) s
     ), held AS (
         SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
-        WHERE (m.id, m.user_id, m.app_name) IN (
-            SELECT p.id, p.user_id, p.app_name FROM placed p WHERE p.place > p.max_per_user ORDER BY p.place DESC, p.id LIMIT p_limit)
+        WHERE (m.id, m.user_id, m.app_name, m.access_count, m.encounter_count) IN (
+            SELECT p.id, p.user_id, p.app_name, p.access_count, p.encounter_count FROM placed p WHERE p.place > p.max_per_user ORDER BY p.place DESC, p.id LIMIT p_limit)
         ORDER BY m.id FOR UPDATE SKIP LOCKED
     )
     DELETE FROM hippocampus.memories m USING held h

@@ -144,6 +144,6 @@ func (r result) fails(t *testing.T, code string) {
 	t.Helper()
 	var pgErr *pgconn.PgError
 	err := <-r
-	require.True(t, errors.As(err, &pgErr), "%v", err)
+	require.ErrorAs(t, err, &pgErr)
 	require.Equal(t, code, pgErr.Code, "%v", err)
 }

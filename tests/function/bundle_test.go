@@ -6,7 +6,6 @@ package function_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -79,8 +78,8 @@ func rowOf[T any](t *testing.T, q db.DBTX, sql string, args ...any) T {
 }
 
 // refuses runs a statement that must fail with a SQLSTATE and, where it is one of ours, with a
-// message that names the value and a hint. What came before it stays.
-func (b *testBundle) refuses(t *testing.T, code, message, sql string, args ...any) *pgconn.PgError {
+// message that names the value and a hint, which it gives. What came before it stays.
+func (b *testBundle) refuses(t *testing.T, code, message, sql string, args ...any) (hint string) {
 	t.Helper()
 	attempt, err := b.Begin(t.Context())
 	require.NoError(t, err)
@@ -88,13 +87,13 @@ func (b *testBundle) refuses(t *testing.T, code, message, sql string, args ...an
 	require.NoError(t, attempt.Rollback(t.Context()))
 	require.Error(t, err, "%s %v", sql, args)
 	var pgErr *pgconn.PgError
-	require.True(t, errors.As(err, &pgErr), "%v", err)
+	require.ErrorAs(t, err, &pgErr)
 	require.Equal(t, code, pgErr.Code, "%v", err)
 	require.Contains(t, pgErr.Message, message)
 	if code[:2] == "HC" {
 		require.NotEmpty(t, pgErr.Hint, "%v", err)
 	}
-	return pgErr
+	return pgErr.Hint
 }
 
 // counted are the tables whose rows a refused statement must not have changed.

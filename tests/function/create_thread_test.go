@@ -15,8 +15,8 @@ func TestCreateThread(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		id := get[uuid.UUID](t, b, "SELECT hippocampus.create_thread($1, $2, 's')", b.UserID, b.AppName)
-		err := b.refuses(t, "23505", "'s'", "SELECT hippocampus.create_thread($1, $2, 's')", b.UserID, b.AppName)
-		require.Contains(t, err.Hint, "p_if_not_exists")
+		hint := b.refuses(t, "23505", "'s'", "SELECT hippocampus.create_thread($1, $2, 's')", b.UserID, b.AppName)
+		require.Contains(t, hint, "p_if_not_exists")
 		again := get[uuid.UUID](t, b, "SELECT hippocampus.create_thread($1, $2, 's', p_if_not_exists => true)", b.UserID, b.AppName)
 		require.Equal(t, id, again)
 		other := get[uuid.UUID](t, b, "SELECT hippocampus.create_thread($1, $2, 's')", b.UserID+"x", b.AppName)
@@ -34,7 +34,8 @@ func TestCreateThread(t *testing.T) {
 	t.Run("RandomNameByDefault", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		require.NotEqual(t, b.thread(t), b.thread(t))
+		one, two := b.thread(t), b.thread(t)
+		require.NotEqual(t, one, two)
 	})
 
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {

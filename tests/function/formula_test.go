@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCalculateRetentionScore(t *testing.T) {
+func TestCalculateRetentionScore(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	score := func(t *testing.T, accesses int, ago time.Duration, lambda float64) float64 {
@@ -83,7 +83,7 @@ func TestDecayResistance(t *testing.T) {
 	require.Equal(t, 1.0, get[float64](t, b, "SELECT hippocampus.decay_resistance(NULL)"))
 }
 
-func TestEffectiveStrength(t *testing.T) {
+func TestEffectiveStrength(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	strength := func(t *testing.T, intensity float64, accesses int, ago time.Duration) float64 {
@@ -109,7 +109,7 @@ func TestEffectiveStrength(t *testing.T) {
 	})
 }
 
-func TestScoreImportance(t *testing.T) {
+func TestScoreImportance(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	score := func(t *testing.T, category any, context string) float64 {

@@ -97,7 +97,10 @@ func TestPostingTotals(t *testing.T) {
 				"state":    func() { ids = append(ids, b.state(t, text.Draw(r, "text"), "")) },
 				"supersede": func() {
 					if len(ids) > 0 {
-						b.exec(t, "UPDATE hippocampus.memories SET superseded_by = CASE WHEN superseded_by IS NULL THEN gen_random_uuid() END WHERE id = $1", ids[0])
+						// … and back, unless the same words have been stored since.
+						b.exec(t, `UPDATE hippocampus.memories m SET superseded_by = CASE WHEN m.superseded_by IS NULL THEN gen_random_uuid() END
+							WHERE m.id = $1 AND NOT EXISTS (SELECT FROM hippocampus.memories o WHERE o.user_id = m.user_id
+								AND o.content_hash = m.content_hash AND o.superseded_by IS NULL AND o.id <> m.id)`, ids[0])
 					}
 				},
 			}

@@ -16,7 +16,7 @@ func (b *testBundle) say(t *testing.T, thread uuid.UUID, text string, at time.Du
 		thread, toJSON(t, text), b.now.Add(at))
 }
 
-func TestRecentEvents(t *testing.T) {
+func TestRecentEvents(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	one, two := b.thread(t), b.thread(t)

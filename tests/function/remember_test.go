@@ -275,8 +275,8 @@ func TestPutEmbedding(t *testing.T) {
 		b.refuses(t, "HC005", "p_embedding is null", put, b.UserID, b.AppName, "memory", id, nil, nil)
 		b.refuses(t, "HC005", "p_embedding has length 0", put, b.UserID, b.AppName, "memory", id, vector(), nil)
 		b.refuses(t, "HC009", "p_source is 'event'", put, b.UserID, b.AppName, "event", id, vector(1), nil)
-		err := b.refuses(t, "HC014", "model 'another', this deployment serves 'ours'", put, b.UserID, b.AppName, "memory", id, vector(1), "another")
-		require.NotEmpty(t, err.Hint)
+		hint := b.refuses(t, "HC014", "model 'another', this deployment serves 'ours'", put, b.UserID, b.AppName, "memory", id, vector(1), "another")
+		require.NotEmpty(t, hint)
 		require.Equal(t, before, b.counts(t))
 		b.exec(t, put, b.UserID, b.AppName, "memory", id, vector(1), "ours")
 	})
@@ -295,7 +295,7 @@ func TestPutEmbedding(t *testing.T) {
 	})
 }
 
-func TestListMemories(t *testing.T) {
+func TestListMemories(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	for i := range 10 {
@@ -330,11 +330,12 @@ func TestListMemories(t *testing.T) {
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		b.refuses(t, "HC001", "p_user_id is null", "SELECT hippocampus.list_memories(NULL, 'a')")
 		b.refuses(t, "HC009", "p_limit is -1", "SELECT hippocampus.list_memories('u', 'a', p_limit => -1)")
+		b.refuses(t, "HC009", "p_memory_type is 'dream'", "SELECT hippocampus.list_memories('u', 'a', 'dream')")
 		b.refuses(t, "HC009", "p_offset is -1", "SELECT hippocampus.list_memories('u', 'a', p_offset => -1)")
 	})
 }
 
-func TestMemoriesInTimeSlice(t *testing.T) {
+func TestMemoriesInTimeSlice(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	for i := range 5 {
@@ -381,6 +382,7 @@ func TestMemoriesInTimeSlice(t *testing.T) {
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		b.refuses(t, "HC001", "p_app_name is empty", "SELECT hippocampus.memories_in_time_slice('u', '', NULL, NULL)")
 		b.refuses(t, "HC009", "is after p_end", "SELECT hippocampus.memories_in_time_slice('u', 'a', now(), now() - interval '1 s')")
+		b.refuses(t, "HC009", "p_memory_type is 'dream'", "SELECT hippocampus.memories_in_time_slice('u', 'a', NULL, NULL, p_memory_type => 'dream')")
 		b.refuses(t, "HC009", "p_limit is 10001", "SELECT hippocampus.memories_in_time_slice('u', 'a', NULL, NULL, 10001)")
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
@@ -372,6 +373,9 @@ func TestSearchMemory(t *testing.T) {
 			{"HC009", "p_limit is null", "'u', 'a', 'tea', p_limit => NULL"},
 			{"HC009", "p_min_relevance is 1.5", "'u', 'a', 'tea', p_min_relevance => 1.5"},
 			{"HC009", "p_min_relevance is NaN", "'u', 'a', 'tea', p_min_relevance => 'NaN'"},
+			{"HC009", "p_categories is 'fun'", "'u', 'a', 'tea', p_categories => '{chat,fun}'"},
+			{"HC009", "p_memory_types is 'dream'", "'u', 'a', 'tea', p_memory_types => '{dream}'"},
+			{"HC009", "p_memory_types is null", "'u', 'a', 'tea', p_memory_types => '{NULL}'"},
 			{"HC009", "p_profile is 'best'", "'u', 'a', 'tea', p_profile => 'best'"},
 			{"HC009", "p_profile is null", "'u', 'a', 'tea', p_profile => NULL"},
 		} {
@@ -433,7 +437,7 @@ func TestSearchMemory(t *testing.T) {
 }
 
 // What people write in, and how they look it up. Every text stands beside all others.
-func TestSearchLanguages(t *testing.T) {
+func TestSearchLanguages(t *testing.T) { //nolint:tparallel // its subtests share a transaction
 	t.Parallel()
 	b := setup(t)
 	texts := []struct {
@@ -454,7 +458,7 @@ func TestSearchLanguages(t *testing.T) {
 		{"Я живу в МОСКВЕ", []string{"москве", "Москве", "живу"}},
 		{"أحب القهوة، والشاي أيضا", []string{"القهوة", "والشاي"}},
 		{"אני אוהב ״קפה״ בבוקר", []string{"קפה", "בבוקר"}},
-		{"من می‌خواهم کتاب بخرم", []string{"می‌خواهم", "کتاب"}},
+		{"من می\u200cخواهم کتاب بخرم", []string{"می\u200cخواهم", "کتاب"}},
 		{"मुझे अदरक वाली चाय पसंद है।", []string{"चाय", "अदरक"}},
 		{"“Quoted” ‘words’ — and an ellipsis… ¿verdad? «oui»", []string{"quoted", "ellipsis", "verdad", "oui"}},
 		{"The URL is https://example.org/a?b=c and the mail ada@example.net", []string{"example.org", "ada@example.net"}},
@@ -502,6 +506,30 @@ func TestSearchLanguages(t *testing.T) {
 			require.Len(t, b.found(t, query, ""), 1, query)
 		}
 		require.Empty(t, b.found(t, "unsinn", ""))
+	})
+}
+
+// Whatever a text is made of, it is stored, and found by its own words.
+func TestSearchAnyText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	run := 0
+	rapid.Check(t, func(r *rapid.T) {
+		run++
+		b.UserID = fmt.Sprintf("rapid-%s-%d", b.AppName, run)
+		text := strings.ReplaceAll(strings.ToValidUTF8(rapid.StringN(1, 300, -1).Draw(r, "text"), ""), "\x00", "")
+		if text == "" {
+			return
+		}
+		id := b.remember(t, text)
+		if again := b.remember(t, "  "+strings.ToUpper(text)); again != id && strings.ToLower(strings.ToUpper(text)) == text {
+			r.Fatalf("not the same words: %q", text)
+		}
+		b.remember(t, "something else")
+		terms := get[int](t, b, "SELECT cardinality(hippocampus._query_terms($1, $2, 'memory', $3))", b.UserID, b.AppName, text)
+		if hits := b.search(t, text, ""); terms > 0 && (len(hits) == 0 || hits[0].MemoryID != id && hits[0].Content != "  "+strings.ToUpper(text)) {
+			r.Fatalf("not found: %q", text)
+		}
 	})
 }
 

@@ -379,5 +379,6 @@ func TestFactsAsOf(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.refuses(t, "HC001", "p_user_id is null", "SELECT hippocampus.facts_as_of(NULL, 'a')")
+		b.refuses(t, "HC009", "p_fact_type is 'rumour'", "SELECT hippocampus.facts_as_of('u', 'a', p_fact_type => 'rumour')")
 	})
 }

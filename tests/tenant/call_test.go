@@ -80,7 +80,7 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		case kind == "hippocampus.context_entries[]":
 			value = "'{}'"
 		case kind == "hippocampus.retention_policies":
-			value = "hippocampus._retention_policy('shop', 'semantic', 'chat')"
+			value = "(SELECT p FROM hippocampus._retention_policy('shop', 'semantic', 'chat') p)"
 		case name == "p_content" && kind == "jsonb":
 			value = `'"harmless"'`
 		case ok:

@@ -115,7 +115,7 @@ func node(plan, pattern string) []string {
 	return nodes
 }
 
-func TestPlans(t *testing.T) {
+func TestPlans(t *testing.T) { //nolint:tparallel // its subtests share a connection
 	t.Parallel()
 	p := newPlanner(t)
 	ctx := t.Context()

@@ -2,7 +2,6 @@ package tenant_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,13 +16,13 @@ import (
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
-// requireCode requires an error with one of some SQLSTATEs.
-func requireCode(t *testing.T, err error, what string, codes ...string) *pgconn.PgError {
+// requireCode requires an error with one of some SQLSTATEs, and gives all that it tells.
+func requireCode(t *testing.T, err error, what string, codes ...string) (told string) {
 	t.Helper()
 	var pgErr *pgconn.PgError
-	require.True(t, errors.As(err, &pgErr), "%s: %v", what, err)
+	require.ErrorAs(t, err, &pgErr, what)
 	require.Contains(t, codes, pgErr.Code, "%s: %v", what, err)
-	return pgErr
+	return strings.Join([]string{pgErr.Code, pgErr.Message, pgErr.Detail, pgErr.Hint}, "; ")
 }
 
 // try runs a statement in a transaction that is rolled back.
@@ -36,7 +35,7 @@ func try(ctx context.Context, pool *pgxpool.Pool, sql string, args ...any) (pgco
 	return tx.Exec(ctx, sql, args...)
 }
 
-func TestBoundRoles(t *testing.T) {
+func TestBoundRoles(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	b := setup(t)
 	for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
@@ -129,7 +128,7 @@ func seen(t *testing.T, q db.DBTX) int {
 		+ (SELECT count(*) FROM hippocampus.consolidation_jobs) + (SELECT count(*) FROM hippocampus.instructions)`)[0]
 }
 
-func TestScope(t *testing.T) {
+func TestScope(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	b := setup(t)
 
@@ -348,6 +347,38 @@ func TestTenant(t *testing.T) {
 		}
 	})
 
+	t.Run("DoesAllOfItsOwn", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, role := range []string{"hippocampus_tenant", "hippocampus_service", "hippocampus_worker"} {
+			pool := dbtest.As(t, b.admin, role, &ada)
+			for _, f := range callable(t, b) {
+				sql, args := call(t, f, ada, b.ada)
+				if _, err := try(t.Context(), pool, sql, args...); err != nil {
+					requireCode(t, err, sql, "23505", "23514", "HC002", "HC008", "HC009", "HC010", "HC011", "HC012")
+				}
+			}
+			for _, sql := range []string{
+				"SELECT hippocampus.create_thread('ada', 'shop', 'another')",
+				"SELECT hippocampus.append_events('" + b.ada.thread.String() + `', '[{"author": "user", "content": "x"}, {"author": "agent", "content": "y"}]')`,
+				"SELECT hippocampus.append_event('" + b.ada.thread.String() + `', 'user', 'message', '{"text": "tea"}')`,
+				"SELECT hippocampus.enqueue_consolidation('" + b.ada.thread.String() + "', 'deep_reflection')",
+				"SELECT hippocampus.remember('ada', 'shop', 'new', p_thread_id => '" + b.ada.thread.String() + "', p_embedding => array_fill(1, ARRAY[64])::public.vector)",
+				"SELECT hippocampus.remember('ada', 'shop', 'new', p_embedding => array_fill(1, ARRAY[64])::public.vector)",
+				"SELECT hippocampus.upsert_fact('ada', 'shop', 'custom', 'word', '1', p_embedding => array_fill(1, ARRAY[64])::public.vector)",
+				"SELECT hippocampus.record_access('ada', 'shop', ARRAY['" + b.ada.memory.String() + "']::uuid[])",
+				"UPDATE hippocampus.memories SET superseded_by = gen_random_uuid() WHERE id = '" + b.ada.memory.String() + "'",
+				"UPDATE hippocampus.threads SET state = '{}', version = version + 1 WHERE id = '" + b.ada.thread.String() + "'",
+				"SELECT hippocampus.cleanup_low_value_memories(1, 0, p_user_id => 'ada', p_app_name => 'shop', p_now => now() + interval '1 day')",
+				"SELECT hippocampus.forget('ada', 'shop', ARRAY['" + b.ada.fact.String() + "']::uuid[])",
+				"SELECT hippocampus.forget_thread('ada', 'shop', '" + b.ada.thread.String() + "')",
+			} {
+				_, err := try(t.Context(), pool, sql)
+				require.NoError(t, err, "%s: %s", role, sql)
+			}
+		}
+	})
+
 	t.Run("ForeignKeysTellNothing", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -364,8 +395,8 @@ func TestTenant(t *testing.T) {
 			for _, theirs := range []uuid.UUID{b.bea.thread, b.bea.memory, b.bob.thread} {
 				_, err := try(t.Context(), pool, sql, theirs)
 				want := requireCode(t, none, sql, "23503", "HC002")
-				got := requireCode(t, err, sql, want.Code)
-				require.Equal(t, strings.ReplaceAll(want.Message+want.Detail+want.Hint, uuid.Nil.String(), theirs.String()), got.Message+got.Detail+got.Hint)
+				got := requireCode(t, err, sql, "23503", "HC002")
+				require.Equal(t, strings.ReplaceAll(want, uuid.Nil.String(), theirs.String()), got)
 			}
 		}
 		for _, sql := range []string{
@@ -379,7 +410,7 @@ func TestTenant(t *testing.T) {
 	})
 }
 
-func TestReader(t *testing.T) {
+func TestReader(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	b := setup(t)
 	reader := dbtest.As(t, b.admin, "hippocampus_reader", &ada)
@@ -416,7 +447,7 @@ func TestReader(t *testing.T) {
 	})
 }
 
-func TestTrustedRoles(t *testing.T) {
+func TestTrustedRoles(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	b := setup(t)
 	for _, role := range []string{"hippocampus_service", "hippocampus_worker"} {

@@ -166,7 +166,7 @@ func readLines(raw []byte, name string) (*Conversation, error) {
 			return nil, fmt.Errorf("line %d: an event needs an author, and text or content", n)
 		}
 		if row.Content == nil {
-			row.Content, _ = json.Marshal(map[string]string{"text": row.Text}) //nolint:errcheck // a string always marshals
+			row.Content, _ = json.Marshal(map[string]string{"text": row.Text}) // strings never fail
 		}
 		if row.SessionID == "" {
 			row.SessionID = name

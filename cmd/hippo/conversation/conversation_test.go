@@ -40,8 +40,8 @@ func TestRead(t *testing.T) {
 		t.Parallel()
 		_, err := Read(strings.NewReader("{\"author\":\"user\",\"text\":\"x\"}\n{\"author\":\"user\"}"), "x")
 		require.ErrorContains(t, err, "line 2: an event needs an author, and text or content")
-		_, err = Read(strings.NewReader(`{"autor":"user","text":"x"}`), "x")
-		require.ErrorContains(t, err, `line 1 is no event: json: unknown field "autor"`)
+		_, err = Read(strings.NewReader(`{"who":"user","text":"x"}`), "x")
+		require.ErrorContains(t, err, `line 1 is no event: json: unknown field "who"`)
 	})
 
 	t.Run("LoCoMo", func(t *testing.T) {

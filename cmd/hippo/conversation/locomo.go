@@ -82,6 +82,6 @@ func (t *locomoTurn) event(at time.Time) Event {
 	if t.Caption != "" {
 		text = strings.TrimSpace(text + " [image: " + t.Caption + "]")
 	}
-	content, _ := json.Marshal(map[string]string{"text": text, "dia_id": t.DiaID}) //nolint:errcheck // strings always marshal
+	content, _ := json.Marshal(map[string]string{"text": text, "dia_id": t.DiaID}) // strings never fail
 	return Event{Author: t.Speaker, Content: content, Text: text, EventID: t.DiaID, CreatedAt: &at}
 }
