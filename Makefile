@@ -26,6 +26,10 @@ setup: ## Fetch the modules and the database server
 	go mod download
 	scripts/postgres start
 
+.PHONY: build
+build: ## Build migrate, worker and hippo into bin/
+	go build -o bin/ ./cmd/...
+
 .PHONY: demo
 demo: ## See a memory written, embedded and recalled
 	@$(WITH_DATABASE) go run ./cmd/migrate up && go run ./cmd/hippo demo
@@ -61,10 +65,10 @@ generate/sqlc: ## Write the Go code in db/ from sql/
 
 .PHONY: generate/docs
 generate/docs: ## Write docs/sql-api.md from the comments in sql/
-	@$(WITH_DATABASE) new=$$(go run ./cmd/hippo sql-api) && printf '%s\n' "$$new" >docs/sql-api.md
+	@$(WITH_DATABASE) go run ./cmd/migrate up >/dev/null && new=$$(go run ./cmd/hippo sql-api) && printf '%s\n' "$$new" >docs/sql-api.md
 
 .PHONY: verify
-verify: verify/sqlc verify/docs ## Fail if a generated file is stale
+verify: verify/sqlc verify/docs verify/tidy ## Fail if a generated file is stale
 
 .PHONY: verify/sqlc
 verify/sqlc: ## Fail if the Go code in db/ is stale
@@ -72,7 +76,11 @@ verify/sqlc: ## Fail if the Go code in db/ is stale
 
 .PHONY: verify/docs
 verify/docs: ## Fail if docs/sql-api.md is stale
-	@$(WITH_DATABASE) new=$$(go run ./cmd/hippo sql-api) && printf '%s\n' "$$new" | diff -u docs/sql-api.md -
+	@$(WITH_DATABASE) go run ./cmd/migrate up >/dev/null && new=$$(go run ./cmd/hippo sql-api) && printf '%s\n' "$$new" | diff -u docs/sql-api.md -
+
+.PHONY: verify/tidy
+verify/tidy: ## Fail if go.mod is not tidy
+	go mod tidy -diff
 
 ## Code
 

@@ -14,7 +14,8 @@ import (
 )
 
 // The shares of a window's budget, where a [Request] gives none. What a section leaves, the next
-// may use.
+// may use. They are the sources' for Go; those of the SQL function get_context_window differ, as their
+// sources do: 4000 tokens, half of them for history, and facts what the others leave.
 const (
 	DefaultMaxTokens    = 8000
 	DefaultSystemRatio  = 0.1
@@ -29,8 +30,8 @@ type Request struct {
 	// AppName is the app whose memory it is. Required.
 	AppName string
 
-	// FactRatio is the share of what is known of the user: facts, and any instructions and
-	// blocks before them.
+	// FactRatio is the share of facts. Instructions and blocks have none of their own: they stand
+	// before facts, use what the system prompt left of its share, and then whatever is left.
 	//
 	// Defaults to 0.2.
 	FactRatio *float64
@@ -116,7 +117,7 @@ func Assemble(ctx context.Context, conn db.DBTX, counter *Counter, request *Requ
 	}
 	rows, err := db.New().ContextAssemble(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("assemble a context window: %w", db.Wrap(err))
+		return nil, fmt.Errorf("assemble a context window: %w", db.WrapGo(err))
 	}
 	return newWindow(rows, params, counter)
 }

@@ -1,9 +1,13 @@
 package assembler
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/tiktoken-go/tokenizer"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -20,8 +24,8 @@ type Counter struct {
 }
 
 // NewCounter makes a counter for an encoding: o200k_base (the default, for ""), cl100k_base,
-// p50k_base, p50k_edit or r50k_base. A deployment's encoding is the setting token_encoding. The
-// vocabulary is built once a process, in some tens of milliseconds.
+// p50k_base, p50k_edit or r50k_base. [CounterOf] makes one for a
+// deployment's encoding. The vocabulary is built once a process, in some tens of milliseconds.
 //
 // Errors: [db.ErrInvalidArgument] for an encoding that is not known.
 func NewCounter(encoding string) (*Counter, error) {
@@ -36,6 +40,27 @@ func NewCounter(encoding string) (*Counter, error) {
 	counter := &Counter{codec: codec, encoding: encoding}
 	if pattern, ok := patterns[encoding]; ok {
 		counter.blank = sync.OnceValue(func() *blankCounter { return newBlankCounter(codec, pattern) })
+	}
+	return counter, nil
+}
+
+// CounterOf makes a counter for the deployment's encoding, which is the setting token_encoding.
+//
+// Errors: [db.ErrInvalidArgument] for a setting that is no name of an encoding.
+func CounterOf(ctx context.Context, conn db.DBTX) (*Counter, error) {
+	raw, err := db.New().SettingGet(ctx, conn, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("read the setting token_encoding: %w", db.Wrap(err))
+	}
+	var encoding string
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &encoding); err != nil {
+			return nil, fmt.Errorf("read the setting token_encoding: %w: it is %s, not a name", db.ErrInvalidArgument, raw)
+		}
+	}
+	counter, err := NewCounter(encoding)
+	if err != nil {
+		return nil, fmt.Errorf("read the setting token_encoding: %w", err)
 	}
 	return counter, nil
 }

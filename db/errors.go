@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -54,6 +56,15 @@ var (
 	ErrServer = errors.New("the server does not fit")
 )
 
+// sentinelOf gives the error for what Postgres reports, or nil.
+func sentinelOf(pgErr *pgconn.PgError) error {
+	// foreign_key_violation: what a constraint refuses that no function looks at first.
+	if pgErr.Code == "23503" && strings.HasSuffix(pgErr.ConstraintName, "_thread_id_fkey") {
+		return ErrThreadNotFound
+	}
+	return sentinel(pgErr.Code)
+}
+
 // sentinel gives the error for a SQLSTATE, or nil.
 func sentinel(state string) error {
 	switch state {
@@ -73,7 +84,7 @@ func sentinel(state string) error {
 		return ErrInvalidBudget
 	case "HC008":
 		return ErrVersionConflict
-	case "HC009":
+	case "HC009", "23514": // check_violation
 		return ErrInvalidArgument
 	case "HC010":
 		return ErrSystemPromptOverBudget
@@ -99,6 +110,7 @@ func sentinel(state string) error {
 type databaseError struct {
 	sentinel error
 	err      error // as it came, with its *pgconn.PgError
+	inGo     bool  // see WrapGo
 	pg       *pgconn.PgError
 }
 
@@ -108,14 +120,37 @@ func (e *databaseError) Error() string {
 	if e.pg.Hint != "" {
 		text += "; hint: " + e.pg.Hint
 	}
+	if e.inGo {
+		text = parameter.ReplaceAllStringFunc(text, goName)
+	}
 	return text
+}
+
+// parameter matches a parameter of a SQL function, in named notation or by its name alone.
+var parameter = regexp.MustCompile(`\bp_[a-z_]+( => true)?`)
+
+// goName is what the Go API calls a parameter: SessionID for p_session_id.
+func goName(parameter string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(parameter, "p_"), " ")
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		switch {
+		case word == "id":
+			words[i] = "ID"
+		case word == "ids":
+			words[i] = "IDs"
+		case word != "":
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
 }
 
 // Unwrap makes [errors.Is] find the sentinel, and [errors.As] the *pgconn.PgError.
 func (e *databaseError) Unwrap() []error { return []error{e.sentinel, e.err} }
 
 // Wrap makes an error that came from Postgres one of this package's sentinels for [errors.Is],
-// by its SQLSTATE; its text keeps the message and the hint, and [errors.As] still finds the
+// by its SQLSTATE and, for a thread that is not there, its constraint; its text keeps the message and the hint, and [errors.As] still finds the
 // *pgconn.PgError. Any other error, and one that is wrapped already, comes back as it is: so do
 // [context.Canceled] and [context.DeadlineExceeded] of a statement that the context ended.
 // Wrap(nil) is nil.
@@ -125,9 +160,21 @@ func Wrap(err error) error {
 		!errors.As(err, &pgErr) {
 		return err
 	}
-	s := sentinel(pgErr.Code)
+	s := sentinelOf(pgErr)
 	if s == nil || errors.Is(err, s) {
 		return err
 	}
 	return &databaseError{err: err, pg: pgErr, sentinel: s}
+}
+
+// WrapGo is [Wrap] for those who called no SQL function themselves: where the error's text names a
+// parameter of one, such as p_session_id, it has the name that the Go API gives it, SessionID.
+func WrapGo(err error) error {
+	err = Wrap(err)
+	if e, ok := err.(*databaseError); ok { //nolint:errorlint // only one that Wrap has just made
+		inGo := *e
+		inGo.inGo = true
+		return &inGo
+	}
+	return err
 }

@@ -21,6 +21,7 @@ func TestWrap(t *testing.T) {
 	t.Parallel()
 	sentinels := map[string]error{
 		"22021": db.ErrInvalidText, "22P05": db.ErrInvalidText,
+		"23514": db.ErrInvalidArgument,
 		"23505": db.ErrConflict, "40001": db.ErrConflict, "40P01": db.ErrConflict,
 		"42501": db.ErrPermission,
 		"HC001": db.ErrInvalidScope, "HC002": db.ErrThreadNotFound, "HC003": db.ErrInvalidJobType,
@@ -46,6 +47,24 @@ func TestWrap(t *testing.T) {
 			require.Equal(t, wrapped, db.Wrap(wrapped))
 			require.NoError(t, attempt.Rollback(t.Context()))
 		}
+	})
+
+	t.Run("ForeignKeyOnThreads", func(t *testing.T) {
+		t.Parallel()
+		err := &pgconn.PgError{Code: "23503", ConstraintName: "events_thread_id_fkey", Message: "violates"}
+		require.ErrorIs(t, db.Wrap(err), db.ErrThreadNotFound)
+		require.EqualError(t, db.Wrap(err), "thread not found: violates (SQLSTATE 23503)")
+		other := &pgconn.PgError{Code: "23503", ConstraintName: "memory_sources_memory_id_fkey"}
+		require.Equal(t, error(other), db.Wrap(other))
+	})
+
+	t.Run("InGo", func(t *testing.T) {
+		t.Parallel()
+		err := &pgconn.PgError{Code: "HC009", Message: "p_session_id is empty", Hint: "Or pass p_if_not_exists => true."}
+		require.EqualError(t, db.WrapGo(err), "invalid argument: SessionID is empty (SQLSTATE HC009); hint: Or pass IfNotExists.")
+		require.ErrorContains(t, db.Wrap(err), "p_session_id")
+		require.ErrorIs(t, db.WrapGo(err), db.ErrInvalidArgument)
+		require.NoError(t, db.WrapGo(nil))
 	})
 
 	t.Run("LeavesOthersAlone", func(t *testing.T) {

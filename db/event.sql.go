@@ -100,59 +100,6 @@ func (q *Queries) EventGetByEventID(ctx context.Context, db DBTX, arg *EventGetB
 	return &i, err
 }
 
-const eventListAfter = `-- name: EventListAfter :many
-SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.events e
-WHERE e.thread_id = $1 AND e.sequence_num > $2
-ORDER BY e.sequence_num
-LIMIT $3
-`
-
-type EventListAfterParams struct {
-	ThreadID uuid.UUID
-	AfterSeq int64
-	MaxRows  int32
-}
-
-func (q *Queries) EventListAfter(ctx context.Context, db DBTX, arg *EventListAfterParams) ([]*Event, error) {
-	rows, err := db.Query(ctx, eventListAfter, arg.ThreadID, arg.AfterSeq, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*Event{}
-	for rows.Next() {
-		var i Event
-		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.SequenceNum,
-			&i.Importance,
-			&i.TokenCount,
-			&i.TokenCountExact,
-			&i.ThreadID,
-			&i.ID,
-			&i.UserID,
-			&i.AppName,
-			&i.Author,
-			&i.EventType,
-			&i.Category,
-			&i.EventID,
-			&i.InvocationID,
-			&i.Branch,
-			&i.Text,
-			&i.Tags,
-			&i.Content,
-			&i.Metadata,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const eventListForModel = `-- name: EventListForModel :many
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count
 FROM (

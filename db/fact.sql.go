@@ -123,58 +123,6 @@ func (q *Queries) FactListAsOf(ctx context.Context, db DBTX, arg *FactListAsOfPa
 	return items, nil
 }
 
-const factListCurrent = `-- name: FactListCurrent :many
-SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, value, metadata FROM hippocampus.facts f
-WHERE f.user_id = $1 AND f.app_name = $2 AND f.valid_until IS NULL
-ORDER BY f.fact_type, f.key
-`
-
-type FactListCurrentParams struct {
-	UserID  string
-	AppName string
-}
-
-func (q *Queries) FactListCurrent(ctx context.Context, db DBTX, arg *FactListCurrentParams) ([]*Fact, error) {
-	rows, err := db.Query(ctx, factListCurrent, arg.UserID, arg.AppName)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*Fact{}
-	for rows.Next() {
-		var i Fact
-		if err := rows.Scan(
-			&i.RecordedAt,
-			&i.ValidFrom,
-			&i.ValidUntil,
-			&i.ClosedAt,
-			&i.LastAccessedAt,
-			&i.Confidence,
-			&i.RunningIntensity,
-			&i.EncounterCount,
-			&i.AccessCount,
-			&i.TokenCount,
-			&i.TokenCountExact,
-			&i.ID,
-			&i.ThreadID,
-			&i.SupersededBy,
-			&i.UserID,
-			&i.AppName,
-			&i.FactType,
-			&i.Key,
-			&i.Value,
-			&i.Metadata,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const factListTexts = `-- name: FactListTexts :many
 SELECT hippocampus._fact_text(v.key, v.value)::text AS text
 FROM (SELECT row_number() OVER () AS n, p.key, p.value

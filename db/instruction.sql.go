@@ -10,34 +10,6 @@ import (
 	"encoding/json"
 )
 
-const instructionGetCurrent = `-- name: InstructionGetCurrent :one
-SELECT created_at, version, token_count, token_count_exact, app_name, instruction_key, content, metadata FROM hippocampus.instructions i
-WHERE i.app_name = $1 AND i.instruction_key = $2
-ORDER BY i.version DESC
-LIMIT 1
-`
-
-type InstructionGetCurrentParams struct {
-	AppName        string
-	InstructionKey string
-}
-
-func (q *Queries) InstructionGetCurrent(ctx context.Context, db DBTX, arg *InstructionGetCurrentParams) (*Instruction, error) {
-	row := db.QueryRow(ctx, instructionGetCurrent, arg.AppName, arg.InstructionKey)
-	var i Instruction
-	err := row.Scan(
-		&i.CreatedAt,
-		&i.Version,
-		&i.TokenCount,
-		&i.TokenCountExact,
-		&i.AppName,
-		&i.InstructionKey,
-		&i.Content,
-		&i.Metadata,
-	)
-	return &i, err
-}
-
 const instructionPut = `-- name: InstructionPut :one
 SELECT hippocampus.put_instruction(
     p_app_name => $1, p_instruction_key => $2, p_content => $3, p_metadata => $4,

@@ -77,8 +77,8 @@ func (f *serverFacts) check() error {
 			"upgrade the server, or name another", ErrServer, f.versionText)
 	case f.standby:
 		return fmt.Errorf("%w: this is a standby, which can't be written: name the primary server", ErrServer)
-	case f.vectorInstalled != nil && versionLess(*f.vectorInstalled, minVectorVersion):
-		if f.vectorAvailable != nil && !versionLess(*f.vectorAvailable, minVectorVersion) {
+	case f.vectorInstalled != nil && VersionLess(*f.vectorInstalled, minVectorVersion):
+		if f.vectorAvailable != nil && !VersionLess(*f.vectorAvailable, minVectorVersion) {
 			return fmt.Errorf("%w: the database %s has pgvector %s, but Hippocampus needs %s or newer, and the server "+
 				"has %s: run ALTER EXTENSION vector UPDATE in it as an administrator",
 				ErrServer, f.database, *f.vectorInstalled, minVectorVersion, *f.vectorAvailable)
@@ -90,7 +90,7 @@ func (f *serverFacts) check() error {
 	case f.vectorAvailable == nil:
 		return fmt.Errorf("%w: the server has no pgvector, but Hippocampus needs %s or newer: install it there (%s)",
 			ErrServer, minVectorVersion, vectorPackage(major))
-	case versionLess(*f.vectorAvailable, minVectorVersion):
+	case VersionLess(*f.vectorAvailable, minVectorVersion):
 		return fmt.Errorf("%w: the server has pgvector %s, but Hippocampus needs %s or newer: install it there (%s)",
 			ErrServer, *f.vectorAvailable, minVectorVersion, vectorPackage(major))
 	}
@@ -149,9 +149,9 @@ func (m *Migrator) bootstrap(ctx context.Context) error {
 	return nil
 }
 
-// versionLess compares dotted versions by their numbers; what follows a number in a part is
+// VersionLess compares dotted versions by their numbers; what follows a number in a part is
 // ignored.
-func versionLess(a, b string) bool {
+func VersionLess(a, b string) bool {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(as), len(bs)) {
 		if x, y := versionPart(as, i), versionPart(bs, i); x != y {

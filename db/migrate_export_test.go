@@ -29,6 +29,3 @@ func CheckServer(serverVersion int, vectorInstalled, vectorAvailable string) err
 	}
 	return f.check()
 }
-
-// VersionLess compares dotted versions.
-var VersionLess = versionLess

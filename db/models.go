@@ -32,13 +32,14 @@ type ConsolidationJob struct {
 	RawReply *string
 }
 
-// Generations of embeddings. One serves; its dimension was chosen at the first migration, its model by the first that wrote a vector.
+// Generations of embeddings. One serves; its dimension was chosen at the first migration, its model is the first that a writer of a vector named.
 type EmbeddingModel struct {
 	CreatedAt  time.Time
 	Generation int32
 	Dimension  int32
 	Status     string
-	Model      *string
+	// Whose vectors these are; null until a writer names one. Vectors of another model are refused (HC014); those of a writer that names none are taken for its own.
+	Model *string
 }
 
 // The session log. Append-only; sequence_num has no gaps within a thread. Written through append_event and append_events.
@@ -122,18 +123,6 @@ type Finding struct {
 	Hint   string
 }
 
-// Procedural memory: an app's instructions by key. A new version never rewrites an old one; the highest is current.
-type Instruction struct {
-	CreatedAt       time.Time
-	Version         int32
-	TokenCount      int32
-	TokenCountExact bool
-	AppName         string
-	InstructionKey  string
-	Content         string
-	Metadata        json.RawMessage
-}
-
 // What was learned or lived: episodic slices, summaries, semantic memories. Decays by policy; strengthens by use.
 type Memory struct {
 	CreatedAt      time.Time
@@ -177,7 +166,7 @@ type MemoryBlock struct {
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	Version   int64
-	// A write that would make the value longer than this many tokens is refused.
+	// How many tokens the value may have. A write that brings its exact count is refused beyond it. Without one, as from SQL, an estimate decides, that no text is over 16 bytes a token: refused is what is longer than 16 · token_limit bytes. The count that count_tokens makes later may be over the limit; the value stays, is counted as it is in every window, and the next write with a count must be within it.
 	TokenLimit      int32
 	TokenCount      int32
 	TokenCountExact bool
@@ -213,21 +202,6 @@ type MemoryHit struct {
 	Tags            []string
 	Metadata        json.RawMessage
 	ContentHash     []byte
-}
-
-// Provenance: which events of which thread a memory or a fact was drawn from, by which job and model.
-type MemorySource struct {
-	CreatedAt time.Time
-	FromSeq   int64
-	ToSeq     int64
-	ID        uuid.UUID
-	MemoryID  *uuid.UUID
-	FactID    *uuid.UUID
-	ThreadID  uuid.UUID
-	JobID     *uuid.UUID
-	UserID    string
-	AppName   string
-	Model     *string
 }
 
 // What memory_stats returns.

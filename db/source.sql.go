@@ -11,39 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const sourceCreate = `-- name: SourceCreate :exec
-INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, fact_id, thread_id, job_id, user_id, app_name, model)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
-    $9)
-`
-
-type SourceCreateParams struct {
-	FromSeq  int64
-	ToSeq    int64
-	MemoryID *uuid.UUID
-	FactID   *uuid.UUID
-	ThreadID uuid.UUID
-	JobID    *uuid.UUID
-	UserID   string
-	AppName  string
-	Model    *string
-}
-
-func (q *Queries) SourceCreate(ctx context.Context, db DBTX, arg *SourceCreateParams) error {
-	_, err := db.Exec(ctx, sourceCreate,
-		arg.FromSeq,
-		arg.ToSeq,
-		arg.MemoryID,
-		arg.FactID,
-		arg.ThreadID,
-		arg.JobID,
-		arg.UserID,
-		arg.AppName,
-		arg.Model,
-	)
-	return err
-}
-
 const sourceCreateMany = `-- name: SourceCreateMany :exec
 INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, fact_id, thread_id, job_id, user_id, app_name, model)
 SELECT v.from_seq, v.to_seq, nullif(v.memory_id, '00000000-0000-0000-0000-000000000000'),
@@ -80,48 +47,4 @@ func (q *Queries) SourceCreateMany(ctx context.Context, db DBTX, arg *SourceCrea
 		arg.Models,
 	)
 	return err
-}
-
-const sourceListByMemory = `-- name: SourceListByMemory :many
-SELECT created_at, from_seq, to_seq, id, memory_id, fact_id, thread_id, job_id, user_id, app_name, model FROM hippocampus.memory_sources s
-WHERE s.memory_id = $1 AND s.user_id = $2 AND s.app_name = $3
-ORDER BY s.created_at, s.from_seq
-`
-
-type SourceListByMemoryParams struct {
-	MemoryID *uuid.UUID
-	UserID   string
-	AppName  string
-}
-
-func (q *Queries) SourceListByMemory(ctx context.Context, db DBTX, arg *SourceListByMemoryParams) ([]*MemorySource, error) {
-	rows, err := db.Query(ctx, sourceListByMemory, arg.MemoryID, arg.UserID, arg.AppName)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*MemorySource{}
-	for rows.Next() {
-		var i MemorySource
-		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.FromSeq,
-			&i.ToSeq,
-			&i.ID,
-			&i.MemoryID,
-			&i.FactID,
-			&i.ThreadID,
-			&i.JobID,
-			&i.UserID,
-			&i.AppName,
-			&i.Model,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }

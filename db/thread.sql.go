@@ -113,53 +113,6 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 	return &i, err
 }
 
-const threadList = `-- name: ThreadList :many
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
-WHERE t.user_id = $1 AND t.app_name = $2
-ORDER BY t.updated_at DESC, t.id
-LIMIT $3
-`
-
-type ThreadListParams struct {
-	UserID  string
-	AppName string
-	MaxRows int32
-}
-
-func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams) ([]*Thread, error) {
-	rows, err := db.Query(ctx, threadList, arg.UserID, arg.AppName, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*Thread{}
-	for rows.Next() {
-		var i Thread
-		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Version,
-			&i.NextSeq,
-			&i.ReplayedSeq,
-			&i.ReflectedSeq,
-			&i.ConsolidatedSeq,
-			&i.Number,
-			&i.ID,
-			&i.UserID,
-			&i.AppName,
-			&i.SessionID,
-			&i.State,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const threadLock = `-- name: ThreadLock :one
 SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
 `

@@ -41,9 +41,10 @@ type Error struct {
 	Status int
 	// RetryAfter is how long the provider asked to wait; 0 when it didn't say.
 	RetryAfter time.Duration
-	// RawReply is the model's own text when that is what's wrong, at most
-	// MaxRawReply bytes; never a header or a key. It may hold what users said,
-	// so it is not part of Error().
+	// RawReply is the model's own text when that is what's wrong, or the
+	// server's words when it refused the request, at most MaxRawReply bytes;
+	// never a header or a key. It may hold what users said, so it is not part
+	// of Error().
 	RawReply string
 	// Err is the cause.
 	Err error

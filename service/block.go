@@ -69,7 +69,7 @@ func (s *OpenMemoryService) block(ctx context.Context, conn db.DBTX, scope Scope
 		return nil, nil //nolint:nilnil // as the doc says
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read a block: %w", wrap(err))
+		return nil, fmt.Errorf("read a block: %w", db.WrapGo(err))
 	}
 	return newBlock(row), nil
 }
@@ -83,7 +83,7 @@ func (s *OpenMemoryService) Blocks(ctx context.Context, scope Scope) ([]*Block, 
 	}
 	rows, err := s.queries.BlockList(ctx, s.bound(scope), &db.BlockListParams{AppName: scope.AppName, UserID: scope.UserID})
 	if err != nil {
-		return nil, fmt.Errorf("list blocks: %w", wrap(err))
+		return nil, fmt.Errorf("list blocks: %w", db.WrapGo(err))
 	}
 	blocks := make([]*Block, len(rows))
 	for i, row := range rows {
@@ -134,7 +134,7 @@ func (s *OpenMemoryService) setBlock(
 	}
 	row, err := s.queries.BlockSet(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("set a block: %w", wrap(err))
+		return nil, fmt.Errorf("set a block: %w", db.WrapGo(err))
 	}
 	return newBlock(row), nil
 }
@@ -201,7 +201,7 @@ func (s *OpenMemoryService) appendBlock(scope Scope, key, text string, opts *Blo
 			AppName: scope.AppName, ExpectedVersion: opts.expected(), Key: key, Text: text, UserID: scope.UserID,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("append to a block: %w", wrap(err))
+			return nil, fmt.Errorf("append to a block: %w", db.WrapGo(err))
 		}
 		return row, nil
 	}
@@ -218,7 +218,7 @@ func (s *OpenMemoryService) replaceInBlock(scope Scope, key, oldText, newText st
 			UserID: scope.UserID,
 		})
 		if err != nil {
-			return nil, fmt.Errorf("replace in a block: %w", wrap(err))
+			return nil, fmt.Errorf("replace in a block: %w", db.WrapGo(err))
 		}
 		return row, nil
 	}
@@ -245,7 +245,7 @@ func (s *OpenMemoryService) editBlock(ctx context.Context, beginner db.Beginner,
 			AppName: row.AppName, Key: row.Key, TokenCount: row.TokenCount, UserID: row.UserID, Version: row.Version,
 		})
 		if err != nil {
-			return fmt.Errorf("count a block's tokens: %w", wrap(err))
+			return fmt.Errorf("count a block's tokens: %w", db.WrapGo(err))
 		}
 		return nil
 	})

@@ -43,7 +43,7 @@ func (b *boundPool) send(ctx context.Context, sql string, args []any) (pgx.Batch
 	results := b.pool.SendBatch(ctx, batch)
 	if _, err := results.Exec(); err != nil {
 		_ = results.Close() // the same error again
-		return nil, fmt.Errorf("bind the scope: %w", wrap(err))
+		return nil, fmt.Errorf("bind the scope: %w", db.WrapGo(err))
 	}
 	return results, nil
 }
@@ -148,14 +148,14 @@ func joinScope(ctx context.Context, tx pgx.Tx, scope Scope, fn func() error) (er
 		err = closeErr
 	}
 	if err != nil {
-		return fmt.Errorf("bind the scope: %w", wrap(err))
+		return fmt.Errorf("bind the scope: %w", db.WrapGo(err))
 	}
 	defer func() {
 		const restore = `SELECT set_config('role', $1, true), set_config('hippocampus.user_id', $2, true),
 			set_config('hippocampus.app_name', $3, true)`
 		// If fn's statement failed, this fails too, and the rollback that must follow restores all.
 		if _, restoreErr := tx.Exec(ctx, restore, role, outer.UserID, outer.AppName); err == nil && restoreErr != nil {
-			err = fmt.Errorf("unbind the scope: %w", wrap(restoreErr))
+			err = fmt.Errorf("unbind the scope: %w", db.WrapGo(restoreErr))
 		}
 	}()
 	if outer != scope && outer != (Scope{}) {

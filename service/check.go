@@ -3,15 +3,12 @@ package service
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -20,7 +17,7 @@ import (
 const (
 	maxAgeDays     = 36_500
 	maxBlockTokens = 200_000
-	maxContent     = 2 << 20
+	maxBranch      = 1024
 	maxID          = 255
 	maxJSON        = 16 << 20 // as text, which may be longer than what is stored
 	maxLimit       = 10_000
@@ -174,18 +171,4 @@ func checkShare(name string, x *float64) error {
 		return fmt.Errorf("%w: %s is %v, but must be from 0 to 1", db.ErrInvalidArgument, name, *x)
 	}
 	return nil
-}
-
-// wrap is [db.Wrap], which also tells what a constraint refused that no function looks at first.
-func wrap(err error) error {
-	var pgErr *pgconn.PgError
-	if errors.As(err, &pgErr) {
-		switch {
-		case pgErr.Code == "23503" && strings.HasSuffix(pgErr.ConstraintName, "_thread_id_fkey"): // foreign_key_violation
-			return fmt.Errorf("%w: %w", db.ErrThreadNotFound, err)
-		case pgErr.Code == "23514": // check_violation
-			return fmt.Errorf("%w: %w", db.ErrInvalidArgument, err)
-		}
-	}
-	return db.Wrap(err)
 }

@@ -12,9 +12,11 @@ import (
 )
 
 // ContextOptions are the options of [OpenMemoryService.GetContextWindow]. Fields that are pointers
-// tell nothing from zero: a budget of 0 tokens is an empty window.
+// tell nothing from zero: a budget of 0 tokens is an empty window. The defaults are those of package
+// [assembler], which differ from the SQL function's: see [assembler.DefaultMaxTokens].
 type ContextOptions struct {
-	// FactRatio is the share of what is known of the user.
+	// FactRatio is the share of facts. Instructions and blocks use what the system prompt left, then
+	// whatever is left.
 	//
 	// Defaults to 0.2.
 	FactRatio *float64

@@ -59,7 +59,7 @@ func (s *OpenMemoryService) thread(ctx context.Context, conn db.DBTX, scope Scop
 		return nil, fmt.Errorf("%w: session %q", db.ErrThreadNotFound, sessionID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read a thread: %w", wrap(err))
+		return nil, fmt.Errorf("read a thread: %w", db.WrapGo(err))
 	}
 	return &Thread{
 		CreatedAt: row.CreatedAt, Events: row.NextSeq - 1, EventsConsolidated: row.ConsolidatedSeq, ID: row.ID,
@@ -118,7 +118,7 @@ func (s *OpenMemoryService) recentEvents(
 		AppName: scope.AppName, MaxRows: limit, ThreadID: opts.ThreadID, UserID: scope.UserID,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list recent events: %w", wrap(err))
+		return nil, fmt.Errorf("list recent events: %w", db.WrapGo(err))
 	}
 	events := make([]*Event, len(rows))
 	for i, row := range rows {
@@ -198,7 +198,7 @@ func (s *OpenMemoryService) recallConversation(
 		AppName: scope.AppName, MaxRows: limit, Query: query, ThreadID: opts.ThreadID, UserID: scope.UserID,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recall a conversation: %w", wrap(err))
+		return nil, fmt.Errorf("recall a conversation: %w", db.WrapGo(err))
 	}
 	hits := make([]*EventHit, len(rows))
 	for i, row := range rows {

@@ -45,9 +45,9 @@
 //
 // # Transactions
 //
-// Verbs come in pairs. One without Tx is a transaction of its own, in one round trip where it can
-// be. Its Tx variant joins the caller's: what is remembered commits or rolls back with the
-// application's own data, which is what Zero-ETL means here.
+// Verbs that write or read memory come in pairs. One without Tx is a transaction of its own, in one
+// round trip where it can be. Its Tx variant joins the caller's: what is remembered commits or rolls
+// back with the application's own data, which is what Zero-ETL means here.
 //
 //	err := pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 //		if _, err := tx.Exec(ctx, "INSERT INTO orders …"); err != nil {
@@ -61,6 +61,10 @@
 // transaction that is bound already (see [db.WithScope]) stays with its tenant: another scope is
 // [db.ErrInvalidScope]. As ever in Postgres, an error that came from the database leaves the
 // transaction to be rolled back, to a savepoint if there is one.
+//
+// Some have no Tx variant. Job and WaitJob follow a worker, which sees nothing of a transaction that
+// has not committed. CleanupAllMemories is nobody's in particular. Blocks, Stats, RetentionDistribution
+// and Doctor look at the whole, for people and dashboards.
 //
 // # Models
 //

@@ -20,7 +20,7 @@ type EventParams struct {
 	// Author is who said or did it: "user", "agent", "tool", "system", or a name.
 	Author string
 
-	// Branch is the branch of agents that it belongs to (ADK's).
+	// Branch is the branch of agents that it belongs to (ADK's), at most 1024 bytes.
 	Branch string
 
 	// Category is chat, observation, task, decision, tool-use, error, insight or other.
@@ -28,7 +28,7 @@ type EventParams struct {
 	// Defaults to chat.
 	Category string
 
-	// Content is the event as JSON, at most 2 MiB. Its text is found where clients commonly have
+	// Content is the event as JSON, at most 1 MiB as the database stores it. Its text is found where clients commonly have
 	// it: a string; {"text"}, {"message"} or {"content"}; ADK's and OpenAI's lists of parts.
 	//
 	// Defaults to {"text": Text}.
@@ -39,8 +39,8 @@ type EventParams struct {
 	// Defaults to the transaction's time.
 	CreatedAt time.Time
 
-	// EventID is the client's own id of the event, unique in its thread: the same id again is
-	// not stored again.
+	// EventID is the client's own id of the event, at most 255 bytes, unique in its thread: the same
+	// id again is not stored again.
 	//
 	// Defaults to none.
 	EventID string
@@ -55,7 +55,7 @@ type EventParams struct {
 	// Defaults to a score by Category and Signals.
 	Importance *float64
 
-	// InvocationID is the invocation that it belongs to (ADK's).
+	// InvocationID is the invocation that it belongs to (ADK's), at most 255 bytes.
 	InvocationID string
 
 	// Metadata is a JSON object of the client's own, at most 256 KiB.
@@ -66,7 +66,7 @@ type EventParams struct {
 	// Signals raise its importance: mentionedMe, userDirectMessage, actionTaken, errorRecovered.
 	Signals []string
 
-	// Tags are at most 64.
+	// Tags are at most 64, together at most 64 KiB.
 	Tags []string
 
 	// Text is what is searched and what models read, at most 1 MiB. Its tokens are counted at once.
@@ -145,7 +145,7 @@ func (s *OpenMemoryService) appendEvent(
 		return nil, fmt.Errorf("%w: event %q of thread %s", db.ErrNotFound, event.EventID, threadID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the event: %w", wrap(err))
+		return nil, fmt.Errorf("read the event: %w", db.WrapGo(err))
 	}
 	return newEvent(row), nil
 }
@@ -201,7 +201,7 @@ func (s *OpenMemoryService) appendEvents(
 	}
 	rows, err := s.queries.EventAppend(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("append events: %w", wrap(err))
+		return nil, fmt.Errorf("append events: %w", db.WrapGo(err))
 	}
 	slices.SortFunc(rows, func(a, b *db.Event) int { return cmp.Compare(a.SequenceNum, b.SequenceNum) })
 	appended := make([]*Event, len(rows))

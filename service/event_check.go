@@ -25,11 +25,11 @@ func (e *EventParams) check(path string) error {
 		name, value string
 		maxBytes    int
 	}{
-		{"Branch", e.Branch, maxContent},
+		{"Branch", e.Branch, maxBranch},
 		{"Category", e.Category, maxID},
 		{"EventID", e.EventID, maxID},
 		{"EventType", e.EventType, 64},
-		{"InvocationID", e.InvocationID, maxContent},
+		{"InvocationID", e.InvocationID, maxID},
 		{"Text", e.Text, maxText},
 	} {
 		if err := checkText(path+"."+field.name, field.value, field.maxBytes); err != nil {

@@ -29,7 +29,6 @@ type Fact struct {
 	ClosedAt       *time.Time      `json:"closed_at,omitempty"`
 	SupersededBy   *uuid.UUID      `json:"superseded_by,omitempty"`
 	EncounterCount int             `json:"encounter_count"`
-	AccessCount    int             `json:"access_count"`
 	TokenCount     int             `json:"token_count"`
 	ThreadID       *uuid.UUID      `json:"thread_id,omitempty"`
 	Metadata       json.RawMessage `json:"metadata"`
@@ -102,12 +101,12 @@ func (s *OpenMemoryService) facts(ctx context.Context, conn db.DBTX, scope Scope
 	}
 	rows, err := s.queries.FactListAsOf(ctx, conn, params)
 	if err != nil {
-		return nil, fmt.Errorf("list facts: %w", wrap(err))
+		return nil, fmt.Errorf("list facts: %w", db.WrapGo(err))
 	}
 	facts := make([]*Fact, len(rows))
 	for i, row := range rows {
 		facts[i] = &Fact{
-			AccessCount: int(row.AccessCount), ClosedAt: row.ClosedAt, Confidence: row.Confidence,
+			ClosedAt: row.ClosedAt, Confidence: row.Confidence,
 			EncounterCount: int(row.EncounterCount), FactType: row.FactType, ID: row.ID, Key: row.Key,
 			Metadata: row.Metadata, RecordedAt: row.RecordedAt, SupersededBy: row.SupersededBy, ThreadID: row.ThreadID,
 			TokenCount: int(row.TokenCount), ValidFrom: row.ValidFrom, ValidUntil: row.ValidUntil, Value: row.Value,

@@ -90,7 +90,7 @@ func (s *OpenMemoryService) upsertFact(
 	// How the fact will read, which is what its tokens are counted of, is SQL's to say.
 	texts, err := s.queries.FactListTexts(ctx, conn, &db.FactListTextsParams{Keys: []string{key}, Values: []string{string(raw)}})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("upsert a fact: %w", wrap(err))
+		return uuid.Nil, fmt.Errorf("upsert a fact: %w", db.WrapGo(err))
 	}
 	params := &db.FactUpsertParams{
 		AppName: scope.AppName, Confidence: orValue(opts.Confidence, 1), FactType: factType,
@@ -101,7 +101,7 @@ func (s *OpenMemoryService) upsertFact(
 	params.Embedding, params.EmbeddingModel = s.vector(opts.Embedding)
 	id, err := s.queries.FactUpsert(ctx, conn, params)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("upsert a fact: %w", wrap(err))
+		return uuid.Nil, fmt.Errorf("upsert a fact: %w", db.WrapGo(err))
 	}
 	return id, nil
 }

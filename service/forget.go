@@ -42,7 +42,7 @@ func (s *OpenMemoryService) forget(ctx context.Context, conn db.DBTX, scope Scop
 		AppName: scope.AppName, Ids: ids, UserID: scope.UserID,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forget: %w", wrap(err))
+		return 0, fmt.Errorf("forget: %w", db.WrapGo(err))
 	}
 	return int(forgotten), nil
 }
@@ -77,7 +77,7 @@ func (s *OpenMemoryService) forgetThread(ctx context.Context, conn db.DBTX, scop
 		AppName: scope.AppName, ThreadID: threadID, UserID: scope.UserID,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("forget a thread: %w", wrap(err))
+		return 0, fmt.Errorf("forget a thread: %w", db.WrapGo(err))
 	}
 	return int(forgotten), nil
 }

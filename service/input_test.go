@@ -135,11 +135,13 @@ func TestInput(t *testing.T) {
 			_, err := svc.CleanupMemories(ctx, ada, &service.CleanupOptions{MinAgeDays: new(-1)})
 			return err
 		}},
-		"cleanup threshold": {db.ErrInvalidArgument, "p_threshold", func(ctx context.Context) error {
+		"cleanup threshold": {db.ErrInvalidArgument, "Threshold", func(ctx context.Context) error {
 			_, err := svc.CleanupMemories(ctx, ada, &service.CleanupOptions{Threshold: new(math.NaN())})
 			return err
 		}},
-		"event of 10 MB": {db.ErrTooLarge, "events[1].Text has 10485760 bytes", event(func(e *service.EventParams) { e.Text = big })},
+		"event branch":     {db.ErrTooLarge, "events[1].Branch has 1025 bytes, but may have 1024", event(func(e *service.EventParams) { e.Branch = big[:1025] })},
+		"event invocation": {db.ErrTooLarge, "events[1].InvocationID has 256 bytes, but may have 255", event(func(e *service.EventParams) { e.InvocationID = big[:256] })},
+		"event of 10 MB":   {db.ErrTooLarge, "events[1].Text has 10485760 bytes", event(func(e *service.EventParams) { e.Text = big })},
 		"event content of 10 MB": {db.ErrTooLarge, "", event(func(e *service.EventParams) {
 			e.Text, e.Content = "", json.RawMessage(`{"data":"`+big+`"}`)
 		})},
@@ -199,7 +201,7 @@ func TestInput(t *testing.T) {
 		"memory NUL":       {db.ErrInvalidText, "content has a NUL", remember(nul, nil)},
 		"memory of 10 MB":  {db.ErrTooLarge, "content has 10485760 bytes", remember(big, nil)},
 		"memory thread":    {db.ErrThreadNotFound, "", remember("x", func(o *service.RememberOptions) { o.ThreadID = new(uuid.New()) })},
-		"memory time": {db.ErrInvalidArgument, "occurred", remember("x", func(o *service.RememberOptions) {
+		"memory time": {db.ErrInvalidArgument, "Occurred", remember("x", func(o *service.RememberOptions) {
 			o.OccurredFrom, o.OccurredUntil = new(dbtest.Epoch.Add(time.Hour)), new(dbtest.Epoch)
 		})},
 		"recall limit": {db.ErrInvalidArgument, "Limit is -1", func(ctx context.Context) error {

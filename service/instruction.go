@@ -61,7 +61,7 @@ func (s *OpenMemoryService) putInstruction(
 		TokenCount: s.count(content),
 	})
 	if err != nil {
-		return 0, fmt.Errorf("put an instruction: %w", wrap(err))
+		return 0, fmt.Errorf("put an instruction: %w", db.WrapGo(err))
 	}
 	return int(version), nil
 }

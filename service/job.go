@@ -110,7 +110,7 @@ func (s *OpenMemoryService) addSessionToMemory(
 	if err := checkScope(scope); err != nil {
 		return uuid.Nil, err
 	}
-	if err := checkText("session", session, maxContent); err != nil {
+	if err := checkText("session", session, maxText); err != nil {
 		return uuid.Nil, err
 	}
 	jobType, err := consolidation.jobType()
@@ -128,7 +128,7 @@ func (s *OpenMemoryService) addSessionToMemory(
 		return uuid.Nil, fmt.Errorf("%w: session %q", db.ErrThreadNotFound, session)
 	}
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("enqueue a consolidation: %w", wrap(err))
+		return uuid.Nil, fmt.Errorf("enqueue a consolidation: %w", db.WrapGo(err))
 	}
 	return id, nil
 }
@@ -145,7 +145,7 @@ func (s *OpenMemoryService) Job(ctx context.Context, scope Scope, id uuid.UUID) 
 		return nil, fmt.Errorf("%w: job %s", db.ErrNotFound, id)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read a job: %w", wrap(err))
+		return nil, fmt.Errorf("read a job: %w", db.WrapGo(err))
 	}
 	return &Job{
 		Attempts: int(row.Attempts), CompletedAt: row.CompletedAt, CreatedAt: row.CreatedAt, Error: deref(row.Error),

@@ -154,7 +154,7 @@ func (s *OpenMemoryService) remember(
 	params.Embedding, params.EmbeddingModel = s.vector(opts.Embedding)
 	id, err := s.queries.MemoryRemember(ctx, conn, params)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("remember: %w", wrap(err))
+		return uuid.Nil, fmt.Errorf("remember: %w", db.WrapGo(err))
 	}
 	return id, nil
 }
@@ -257,7 +257,7 @@ func (s *OpenMemoryService) listMemories(ctx context.Context, conn db.DBTX, scop
 		SkipRows: int32(opts.Offset), UserID: scope.UserID,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list memories: %w", wrap(err))
+		return nil, fmt.Errorf("list memories: %w", db.WrapGo(err))
 	}
 	return newMemories(rows), nil
 }
@@ -320,7 +320,7 @@ func (s *OpenMemoryService) memoriesInTimeSlice(
 		StartAt: nonZero(start), UserID: scope.UserID,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list memories in a time slice: %w", wrap(err))
+		return nil, fmt.Errorf("list memories in a time slice: %w", db.WrapGo(err))
 	}
 	return newMemories(rows), nil
 }

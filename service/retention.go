@@ -109,11 +109,11 @@ func (s *OpenMemoryService) cleanup(ctx context.Context, tx pgx.Tx, scope *Scope
 	}
 	cleaned, err := s.queries.RetentionCleanup(ctx, tx, params)
 	if err != nil {
-		return nil, fmt.Errorf("clean up memories: %w", wrap(err))
+		return nil, fmt.Errorf("clean up memories: %w", db.WrapGo(err))
 	}
 	bands, err := s.queries.RetentionDistribution(ctx, tx, after)
 	if err != nil {
-		return nil, fmt.Errorf("look at the memories that are left: %w", wrap(err))
+		return nil, fmt.Errorf("look at the memories that are left: %w", db.WrapGo(err))
 	}
 	return &CleanupResult{
 		AvgRetentionScore: bands.AverageScore, CleanedCount: int(cleaned), DryRun: opts.DryRun, TotalMemories: bands.Total,
@@ -141,7 +141,7 @@ func (s *OpenMemoryService) RetentionDistribution(ctx context.Context, scope Sco
 		AppName: &scope.AppName, Now: s.now(), UserID: &scope.UserID,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look at retention: %w", wrap(err))
+		return nil, fmt.Errorf("look at retention: %w", db.WrapGo(err))
 	}
 	return new(RetentionDistribution(*row)), nil
 }

@@ -132,7 +132,7 @@ func (s *OpenMemoryService) SearchMemory(
 	params.QueryEmbedding = vector
 	rows, err := s.queries.MemorySearch(ctx, s.bound(scope), params)
 	if err != nil {
-		return nil, fmt.Errorf("search memory: %w", wrap(err))
+		return nil, fmt.Errorf("search memory: %w", db.WrapGo(err))
 	}
 	response := newSearchResponse(query, rows, degraded)
 	if opts.counts() && len(rows) > 0 {
@@ -166,7 +166,7 @@ func (s *OpenMemoryService) SearchMemoryTx(
 	err = joinScope(ctx, tx, scope, func() error {
 		rows, err := s.queries.MemorySearch(ctx, tx, params)
 		if err != nil {
-			return fmt.Errorf("search memory: %w", wrap(err))
+			return fmt.Errorf("search memory: %w", db.WrapGo(err))
 		}
 		response = newSearchResponse(query, rows, false)
 		if !opts.counts() || len(rows) == 0 {
@@ -266,7 +266,7 @@ func (s *OpenMemoryService) recordAccess(ctx context.Context, conn db.DBTX, scop
 		AppName: scope.AppName, Ids: ids, Now: s.now(), UserID: scope.UserID,
 	})
 	if err != nil {
-		return 0, fmt.Errorf("record access: %w", wrap(err))
+		return 0, fmt.Errorf("record access: %w", db.WrapGo(err))
 	}
 	return int(found), nil
 }

@@ -2,13 +2,10 @@ package service
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
@@ -107,17 +104,14 @@ func New(pool *pgxpool.Pool, config *Config) (*OpenMemoryService, error) {
 	}
 	s := &OpenMemoryService{config: config, counter: config.Counter, pool: pool, queries: db.New()}
 	if s.counter == nil {
-		encoding, err := s.tokenEncoding(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if s.counter, err = assembler.NewCounter(encoding); err != nil {
-			return nil, fmt.Errorf("start the service: the setting token_encoding: %w", err)
+		var err error
+		if s.counter, err = assembler.CounterOf(ctx, pool); err != nil {
+			return nil, fmt.Errorf("start the service: %w", err)
 		}
 	}
 	if config.Embedder != nil {
-		if err := s.checkEmbedder(ctx); err != nil {
-			return nil, err
+		if err := db.CheckEmbedder(ctx, pool, config.Embedder.Name(), config.Embedder.Dimension()); err != nil {
+			return nil, fmt.Errorf("start the service: %w", err)
 		}
 	}
 	return s, nil
@@ -125,37 +119,6 @@ func New(pool *pgxpool.Pool, config *Config) (*OpenMemoryService, error) {
 
 // Counter is what counts the service's tokens.
 func (s *OpenMemoryService) Counter() *assembler.Counter { return s.counter }
-
-func (s *OpenMemoryService) tokenEncoding(ctx context.Context) (string, error) {
-	raw, err := s.queries.SettingGet(ctx, s.pool, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return "", fmt.Errorf("read the setting token_encoding: %w", wrap(err))
-	}
-	var encoding string
-	if raw != nil {
-		if err := json.Unmarshal(raw, &encoding); err != nil {
-			return "", fmt.Errorf("%w: the setting token_encoding is %s, not a name", db.ErrInvalidArgument, raw)
-		}
-	}
-	return encoding, nil
-}
-
-func (s *OpenMemoryService) checkEmbedder(ctx context.Context) error {
-	serving, err := s.queries.EmbeddingModelServing(ctx, s.pool)
-	if err != nil {
-		return fmt.Errorf("read the embedding model: %w", wrap(err))
-	}
-	embedder := s.config.Embedder
-	if embedder.Dimension() != int(serving.Dimension) {
-		return fmt.Errorf("%w: the embedder %s makes %d dimensions, this deployment has %d",
-			db.ErrDimension, embedder.Name(), embedder.Dimension(), serving.Dimension)
-	}
-	if serving.Model != nil && *serving.Model != embedder.Name() {
-		return fmt.Errorf("%w: the embedder is %s, this deployment's vectors are of %s",
-			db.ErrEmbeddingModel, embedder.Name(), *serving.Model)
-	}
-	return nil
-}
 
 // now is the configured clock's time, or nil for the database's.
 func (s *OpenMemoryService) now() *time.Time {

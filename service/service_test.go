@@ -111,7 +111,7 @@ func TestNew(t *testing.T) {
 		admin := dbtest.DB(t)
 		_, err := service.New(admin, &service.Config{Embedder: &fakeEmbedder{dimension: 3, name: "fake"}})
 		require.ErrorIs(t, err, db.ErrDimension)
-		require.ErrorContains(t, err, "the embedder fake makes 3 dimensions, this deployment has 64")
+		require.ErrorContains(t, err, "the database has vectors of 64 dimensions, fake makes 3")
 
 		_, err = admin.Exec(t.Context(), "UPDATE hippocampus.embedding_models SET model = 'gemini/x'")
 		require.NoError(t, err)

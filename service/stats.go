@@ -37,7 +37,7 @@ func (s *OpenMemoryService) Stats(ctx context.Context, scope Scope) (*Stats, err
 	}
 	row, err := s.queries.AdminStats(ctx, s.bound(scope), &db.AdminStatsParams{AppName: &scope.AppName, UserID: &scope.UserID})
 	if err != nil {
-		return nil, fmt.Errorf("count memory: %w", wrap(err))
+		return nil, fmt.Errorf("count memory: %w", db.WrapGo(err))
 	}
 	return new(Stats(*row)), nil
 }
@@ -61,7 +61,7 @@ type Finding struct {
 func (s *OpenMemoryService) Doctor(ctx context.Context) ([]*Finding, error) {
 	rows, err := s.queries.AdminDoctor(ctx, s.pool)
 	if err != nil {
-		return nil, fmt.Errorf("run doctor: %w", wrap(err))
+		return nil, fmt.Errorf("run doctor: %w", db.WrapGo(err))
 	}
 	findings := make([]*Finding, len(rows))
 	for i, row := range rows {

@@ -80,7 +80,7 @@ func (s *OpenMemoryService) createThread(
 	}
 	id, err := s.queries.ThreadCreate(ctx, conn, params)
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("create a thread: %w", wrap(err))
+		return uuid.Nil, fmt.Errorf("create a thread: %w", db.WrapGo(err))
 	}
 	return id, nil
 }

@@ -87,7 +87,20 @@ func (w *consolidateWorker) Work(ctx context.Context, job *river.Job[Consolidate
 	if err := json.Unmarshal(record.Result, &c.result); err != nil {
 		return fmt.Errorf("read the result so far: %w", err)
 	}
-	return w.settle(ctx, job, record, c.run(ctx))
+	err = c.run(ctx)
+	if err == nil {
+		c.told(ctx)
+	}
+	return w.settle(ctx, job, record, err)
+}
+
+// told tells of a consolidation that has ended well: what was made, in numbers.
+func (c *consolidation) told(ctx context.Context) {
+	r := &c.result
+	c.finished.Add(1)
+	c.logger.InfoContext(ctx, "a conversation was consolidated", "thread", c.record.ThreadID, "job", c.job.ID,
+		"type", c.record.JobType, "events", r.Events, "summaries", r.Summaries, "episodes", r.Episodes, "facts", r.Facts,
+		"insights", r.Insights, "without_embedding", r.WithoutEmbedding, "ms", time.Since(c.started).Milliseconds())
 }
 
 // settle says what becomes of the job after an error.
@@ -108,22 +121,19 @@ func (w *consolidateWorker) settle(
 	case !errors.As(err, &failure):
 		return err
 	}
-	switch failure.Kind {
-	case model.KindRateLimited:
+	if failure.RawReply != "" {
+		reply := model.BoundReply(failure.RawReply)
+		saveErr := w.queries.JobSetRawReply(ctx, w.pool, &db.JobSetRawReplyParams{ID: record.ID, RawReply: &reply})
+		if saveErr != nil {
+			return errors.Join(err, fmt.Errorf("keep the reply: %w", db.Wrap(saveErr)))
+		}
+	}
+	if failure.Kind == model.KindRateLimited {
 		wait := max(jitter(failure.RetryAfter), failure.RetryAfter, backoff(snoozes(job.Metadata)+1, rateLimitBase, rateLimitMax))
-		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait, "error", err)
+		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait.Round(time.Millisecond).String(), "error", err)
 		w.note(ctx, record.ID, err)
 		w.metrics.snoozed(job.Kind)
 		return river.JobSnooze(wait)
-	case model.KindInvalidReply:
-		if failure.RawReply != "" {
-			reply := model.BoundReply(failure.RawReply)
-			saveErr := w.queries.JobSetRawReply(ctx, w.pool, &db.JobSetRawReplyParams{ID: record.ID, RawReply: &reply})
-			if saveErr != nil {
-				return errors.Join(err, fmt.Errorf("keep the reply: %w", db.Wrap(saveErr)))
-			}
-		}
-	case model.KindRejected, model.KindUnavailable:
 	}
 	return err
 }

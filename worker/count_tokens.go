@@ -3,7 +3,6 @@ package worker
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -54,6 +53,7 @@ func (w *countTokensWorker) Work(ctx context.Context, job *river.Job[CountTokens
 			return w.stopped(ctx, err)
 		}
 		total += counted
+		w.counted.Add(counted)
 		if counted == 0 { // none is left, or somebody holds them all
 			break
 		}
@@ -63,14 +63,6 @@ func (w *countTokensWorker) Work(ctx context.Context, job *river.Job[CountTokens
 		w.logger.DebugContext(ctx, "tokens were counted", "job", job.ID, "rows", total)
 	}
 	return nil
-}
-
-// stopped is as embedWorker's.
-func (w *countTokensWorker) stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return nil
-	}
-	return err
 }
 
 // count counts rows and stores the counts; each table's in one statement. It gives how many it stored.

@@ -7,39 +7,59 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hippocampus-memory/hippocampus/db"
 )
 
 // drainInterval is how often Drain looks.
 const drainInterval = 50 * time.Millisecond
 
-// countUnfinished counts what a worker has still to do for what was written. sqlc doesn't know River's
-// tables, so it stands here.
-const countUnfinished = `
-	SELECT (SELECT count(*) FROM hippocampus.river_job r
-	        WHERE r.queue IN ('consolidation', 'sweep') AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))
-	     + (SELECT count(*) FROM hippocampus.embedding_queue q WHERE q.run_after <= now())
-	     + (SELECT count(*) FROM hippocampus.events e WHERE NOT e.token_count_exact)
-	     + (SELECT count(*) FROM hippocampus.memories m WHERE NOT m.token_count_exact)
-	     + (SELECT count(*) FROM hippocampus.facts f WHERE NOT f.token_count_exact)
-	     + (SELECT count(*) FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact)
-	     + (SELECT count(*) FROM hippocampus.instructions i WHERE NOT i.token_count_exact)`
+// jobsAreLeft asks for jobs that have not ended. sqlc doesn't know River's tables, so it stands here.
+const jobsAreLeft = `SELECT EXISTS (SELECT FROM hippocampus.river_job r
+	WHERE r.queue IN ('consolidation', 'sweep') AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`
+
+// isLeft tells what is left to do, of one moment: between two, work may go from a job to a queue.
+func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
+	err = pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		for _, look := range []struct {
+			what string
+			left func(context.Context) (bool, error)
+		}{
+			{"jobs", func(ctx context.Context) (left bool, err error) {
+				err = tx.QueryRow(ctx, jobsAreLeft).Scan(&left)
+				return left, err
+			}},
+			{"rows to embed", func(ctx context.Context) (bool, error) { return w.queries.EmbeddingIsDue(ctx, tx) }},
+			{"tokens to count", func(ctx context.Context) (bool, error) { return w.queries.TokenIsDue(ctx, tx) }},
+		} {
+			if left, err := look.left(ctx); err != nil {
+				return err
+			} else if left {
+				what = look.what
+				return nil
+			}
+		}
+		return nil
+	})
+	return what, err
+}
 
 // Drain waits until nothing is left to do: no consolidation that has not ended, no row to embed, no
 // token to count. It waits for retries, too, so bound it by the context where a model may fail. Rows
 // whose next try is put off don't count. The worker must have been started.
 func (w *Worker) Drain(ctx context.Context) error {
 	for {
-		var left int
-		if err := w.pool.QueryRow(ctx, countUnfinished).Scan(&left); err != nil {
-			return fmt.Errorf("look for jobs that are left: %w", db.Wrap(err))
+		left, err := w.isLeft(ctx)
+		if err != nil {
+			return fmt.Errorf("look for what is left to do: %w", db.Wrap(err))
 		}
-		if left == 0 {
+		if left == "" {
 			return nil
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %d jobs: %w", left, ctx.Err())
+			return fmt.Errorf("wait for %s: %w", left, ctx.Err())
 		case <-w.client.Stopped():
 			return errors.New("wait for jobs: the worker has stopped")
 		case <-time.After(drainInterval):

@@ -86,9 +86,9 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 	return nil
 }
 
-// stopped makes the end of a job that this process's end cuts short a plain one: its rows are on the
-// queue, and a job that River makes available again might be one too many.
-func (w *embedWorker) stopped(ctx context.Context, err error) error {
+// stopped makes the end of a sweep that this process's end cuts short a plain one: its rows will be
+// found again, and a job that River makes available again might be one too many.
+func (w *Worker) stopped(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return nil
 	}
@@ -166,6 +166,7 @@ func (b *embedBatch) put(ctx context.Context, rows []*queuedRow, vectors [][]flo
 	case err == nil:
 		b.embedded += len(rows)
 		b.metrics.embedded.Add(float64(len(rows)))
+		b.Worker.embedded.Add(int64(len(rows)))
 		return nil
 	case ctx.Err() != nil || !errors.Is(err, db.ErrInvalidEmbedding):
 		b.add(rows)
@@ -228,7 +229,7 @@ func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
 	if !systemic {
 		return reason
 	}
-	b.logger.WarnContext(ctx, "the embedder fails; will try again", "rows", len(b.pending), "wait", wait, "error", reason)
+	b.logger.WarnContext(ctx, "the embedder fails; will try again", "rows", len(b.pending), "wait", wait.Round(time.Millisecond).String(), "error", reason)
 	b.metrics.snoozed(EmbedArgs{}.Kind())
 	return river.JobSnooze(max(wait, minSnooze))
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -112,7 +111,7 @@ func (b *indexBuilder) configure(ctx context.Context, version string) error {
 		"SET lock_timeout = '10min'",
 		"SET ROLE hippocampus_owner",
 	}
-	if versionBefore(version, 0, 8, 2) { // a parallel build can overflow there
+	if db.VersionLess(version, "0.8.2") { // a parallel build can overflow there
 		statements = append(statements, "SET max_parallel_maintenance_workers = 0")
 	}
 	for _, s := range statements {
@@ -209,7 +208,7 @@ func (b *indexBuilder) build(ctx context.Context, r *indexRow, name string) erro
 	if _, err := b.conn.Exec(ctx, statement); err != nil {
 		return err
 	}
-	b.logger.InfoContext(ctx, "a vector index is ready", "index", name, "rows", r.Rows, "took", time.Since(started))
+	b.logger.InfoContext(ctx, "a vector index is ready", "index", name, "rows", r.Rows, "took", time.Since(started).Round(time.Millisecond).String())
 	return nil
 }
 
@@ -267,18 +266,3 @@ func indexName(r *indexRow) string {
 }
 
 func quoteLiteral(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-// versionBefore is whether a dotted version is before another one.
-func versionBefore(version string, numbers ...int) bool {
-	parts := strings.Split(version, ".")
-	for i, n := range numbers {
-		part := 0
-		if i < len(parts) {
-			part, _ = strconv.Atoi(parts[i])
-		}
-		if part != n {
-			return part < n
-		}
-	}
-	return false
-}

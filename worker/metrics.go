@@ -64,7 +64,7 @@ func newMetrics(w *Worker) *metrics {
 		consolidations: prometheus.NewDesc("hippocampus_consolidation_jobs", "Consolidations by status.", []string{"status"}, nil),
 		queued: prometheus.NewDesc("hippocampus_embedding_queue_rows", "Rows that wait for a vector, by whether they failed before.",
 			[]string{"failed"}, nil),
-		river: prometheus.NewDesc("hippocampus_river_jobs", "Jobs of River that have not ended.", []string{"kind", "state"}, nil),
+		river: prometheus.NewDesc("hippocampus_river_jobs", "Jobs of River that have not ended, and those that were given up (discarded).", []string{"kind", "state"}, nil),
 		scrapeError: prometheus.NewDesc("hippocampus_worker_scrape_errors", "1 if the database could not be asked for this scrape.",
 			nil, nil),
 	}
@@ -113,7 +113,8 @@ func (m *metrics) collectDatabase(ctx context.Context, ch chan<- prometheus.Metr
 		return err
 	}
 	rows, err := w.pool.Query(ctx, `SELECT r.kind, r.state::text, count(*) FROM hippocampus.river_job r
-		WHERE r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled') GROUP BY r.kind, r.state`)
+		WHERE r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled', 'discarded')
+		GROUP BY r.kind, r.state`)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (m *metrics) stored(l *learned) {
 	m.rows.WithLabelValues("summary").Add(float64(len(l.summaries)))
 }
 
-// middleware measures every attempt at a job.
+// jobMeter measures every attempt at a job.
 type jobMeter struct {
 	river.MiddlewareDefaults
 	*metrics

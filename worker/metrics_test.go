@@ -43,6 +43,7 @@ func TestMetrics(t *testing.T) {
 		"hippocampus_consolidation_jobs failed":                    1,
 		"hippocampus_consolidation_jobs pending":                   0,
 		"hippocampus_embedding_queue_rows false":                   0,
+		"hippocampus_river_jobs consolidate discarded":             1,
 		"hippocampus_worker_consolidated_rows_total episode":       1,
 		"hippocampus_worker_consolidated_rows_total fact":          1,
 		"hippocampus_worker_job_seconds consolidate completed":     1,

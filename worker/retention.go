@@ -98,7 +98,14 @@ func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProg
 			return false, err
 		}
 		p.Deleted += int64(deleted)
-		return deleted == 0, nil
+		if deleted > 0 {
+			return false, nil
+		}
+		// The last batch also sums up the totals of the index of words that writers left as they were.
+		if _, err := w.queries.RetentionFoldTotals(ctx, tx, limit); err != nil {
+			return false, err
+		}
+		return true, nil
 	}
 	b, err := w.queries.RetentionSweep(ctx, tx, &db.RetentionSweepParams{
 		AfterAppName: p.AfterAppName, AfterCreatedAt: p.AfterCreatedAt, AfterID: p.AfterID, AfterUserID: p.AfterUserID,

@@ -42,6 +42,9 @@ type Worker struct {
 	queries *db.Queries
 	started atomic.Bool
 
+	// what this process has done; see [Worker.Done]
+	finished, embedded, counted atomic.Int64
+
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
 }
@@ -113,6 +116,21 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 // Client is River's client: to insert jobs, cancel them, pause queues, or be told of events.
 func (w *Worker) Client() *river.Client[pgx.Tx] { return w.client }
 
+// Done is what a worker has done since it was made.
+type Done struct {
+	// Consolidations is how many have ended well.
+	Consolidations int64
+	// Embedded is how many rows embedding jobs gave a vector; consolidations embed their own.
+	Embedded int64
+	// Counted is how many rows had their tokens counted.
+	Counted int64
+}
+
+// Done tells what this worker has done.
+func (w *Worker) Done() Done {
+	return Done{Consolidations: w.finished.Load(), Counted: w.counted.Load(), Embedded: w.embedded.Load()}
+}
+
 // Start checks that the database fits this binary and the embedder, and starts to work. It returns
 // when the first jobs can be fetched. Cancelling the context stops the worker as Stop does.
 //
@@ -163,23 +181,7 @@ func (w *Worker) check(ctx context.Context) error {
 		return err
 	}
 	embedder := w.config.Models.Embedder
-	if _, err := w.queries.EmbeddingModelSetName(ctx, w.pool, embedder.Name()); err != nil {
-		return db.Wrap(err)
-	}
-	serving, err := w.queries.EmbeddingModelServing(ctx, w.pool)
-	if err != nil {
-		return db.Wrap(err)
-	}
-	if int(serving.Dimension) != embedder.Dimension() {
-		return fmt.Errorf("%w: the database has vectors of %d dimensions, %s makes %d: "+
-			"set the embedder's dimension to %[2]d, or choose another embedder",
-			db.ErrDimension, serving.Dimension, embedder.Name(), embedder.Dimension())
-	}
-	if serving.Model != nil && *serving.Model != embedder.Name() {
-		return fmt.Errorf("%w: the database has vectors of %s, not of %s: vectors of two models can't be compared",
-			db.ErrEmbeddingModel, *serving.Model, embedder.Name())
-	}
-	return nil
+	return db.CheckEmbedder(ctx, w.pool, embedder.Name(), embedder.Dimension())
 }
 
 // once lets one job of a kind exist that has not ended: it works off all that is due.

@@ -2,29 +2,55 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
 //go:embed demo/*.jsonl
 var demoFiles embed.FS
 
-// demoApp keeps the demo's memory apart from any other.
-const demoApp = "demo"
+const (
+	// demoApp keeps the demo's memory apart from any other.
+	demoApp = "demo"
+	// demoTokens is the budget of the demo's windows.
+	demoTokens = 700
+	// demoTimeout is how long the demo may take.
+	demoTimeout = 5 * time.Minute
+)
 
-// demoTalks are the bundled conversations.
-var demoTalks = []struct{ file, user, language, question, system string }{
+// demoTalk is a bundled conversation.
+type demoTalk struct{ file, user, language, question, system string }
+
+var demoTalks = []demoTalk{
 	{"demo/en.jsonl", "maya", "en", "Where does Maya live, and what must I keep in mind for dinner?", "You are Maya's assistant."},
 	{"demo/zh.jsonl", "林晓", "zh", "林晓住在哪里？她的猫叫什么名字？", "你是林晓的助手。"},
+}
+
+// demoReport is what came of a conversation; a list of them is the shape of --json.
+type demoReport struct {
+	User      string                 `json:"user"`
+	Summaries []*service.MemoryHit   `json:"summaries"`
+	Facts     []*service.Fact        `json:"facts"`
+	Memories  []*service.MemoryHit   `json:"memories"`
+	Window    *service.ContextWindow `json:"window"`
+
+	conversation *conversation.Conversation
+	found        *service.SearchResponse
+	ingested     *ingested
+	jobs         []*service.Job
+	logged, took time.Duration
 }
 
 func (a *app) demo() *cobra.Command {
@@ -34,32 +60,22 @@ func (a *app) demo() *cobra.Command {
 		Long: `Brings the database to the schema, logs two bundled conversations of several
 sessions (in English and in Chinese), consolidates them with a worker in this process, and
 shows what came of it: summary, facts, the memories that answer a question, and the context
-window with its budget. Run again, it logs nothing new and shows the same.`,
+window with its budget. Run again, it logs nothing new and shows the same.
+
+Its memory is that of the users maya and 林晓 of the app demo, so it takes neither --app nor
+--user.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), 5*time.Minute)
-			defer cancel()
-			if err := a.migrate(ctx); err != nil {
-				return err
+			if cmd.Flags().Changed("app") || cmd.Flags().Changed("user") {
+				return usageError{errors.New("demo has an app and users of its own, and takes neither --app nor --user")}
 			}
 			a.appName = demoApp
-			return a.withEngine(ctx, func(e *engine) error {
-				return a.withWorker(ctx, e, func() error {
-					for _, talk := range demoTalks {
-						raw, err := demoFiles.ReadFile(talk.file)
-						if err != nil {
-							return fmt.Errorf("read the demo: %w", err)
-						}
-						read, err := conversation.Read(bytes.NewReader(raw), talk.user)
-						if err != nil {
-							return fmt.Errorf("read the demo: %w", err)
-						}
-						a.userID = talk.user
-						if err := a.demonstrate(ctx, e, read[0], talk.language, talk.question, talk.system); err != nil {
-							return err
-						}
-					}
-					return nil
+			return within(cmd.Context(), demoTimeout, "the demo's limit", func(ctx context.Context) error {
+				if err := a.migrate(ctx); err != nil {
+					return err
+				}
+				return a.withEngine(ctx, func(e *engine) error {
+					return a.withWorker(ctx, e, func() error { return a.demonstrate(ctx, e) })
 				})
 			})
 		},
@@ -68,6 +84,9 @@ window with its budget. Run again, it logs nothing new and shows the same.`,
 
 func (a *app) migrate(ctx context.Context) (err error) {
 	m, err := db.NewMigrator(ctx, a.url(), &db.MigratorConfig{Logger: a.logger()})
+	if errors.Is(err, db.ErrInvalidArgument) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
 	}
@@ -80,66 +99,118 @@ func (a *app) migrate(ctx context.Context) (err error) {
 	return err
 }
 
-// demonstrate takes one conversation from the log to the window.
-func (a *app) demonstrate(
-	ctx context.Context, e *engine, c *conversation.Conversation, language, question, system string,
-) error {
-	scope := a.scope()
-	a.heading("%s: %d sessions, %d events", a.userID, len(c.Sessions), c.Events())
-	start := time.Now()
-	done, err := e.ingest(ctx, scope, c, func(int) {})
-	if err != nil {
-		return err
+// demonstrate takes the conversations from the log to the window.
+func (a *app) demonstrate(ctx context.Context, e *engine) error {
+	reports := make([]*demoReport, 0, len(demoTalks))
+	for i := range demoTalks {
+		talk := &demoTalks[i]
+		report, err := e.demonstrate(ctx, talk)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, report)
+		if a.json {
+			continue
+		}
+		if err := a.printDemo(e, talk, report); err != nil {
+			return err
+		}
 	}
-	logged := time.Since(start)
-	jobs, err := e.waitJobs(ctx, scope, done.Jobs, func() {})
-	if err != nil {
-		return err
+	if a.json {
+		return a.printJSON(reports)
 	}
-	fmt.Fprintf(a.stdout, "Logged %d events (%d were there already) in %d ms; %d consolidations by %s, done after %d ms.\n",
-		done.Events, done.Known, logged.Milliseconds(), len(jobs), e.models.Embedder.Name(), time.Since(start).Milliseconds())
+	return nil
+}
 
-	a.heading("Summaries")
+func (e *engine) demonstrate(ctx context.Context, talk *demoTalk) (*demoReport, error) {
+	raw, err := demoFiles.ReadFile(talk.file)
+	if err != nil {
+		return nil, fmt.Errorf("read the demo: %w", err)
+	}
+	read, err := conversation.Read(bytes.NewReader(raw), talk.user)
+	if err != nil {
+		return nil, fmt.Errorf("read the demo: %w", err)
+	}
+	r := &demoReport{User: talk.user, conversation: read[0]}
+	scope := service.Scope{AppName: demoApp, UserID: talk.user}
+	start := time.Now()
+	if r.ingested, err = e.ingest(ctx, scope, r.conversation, func(int) {}); err != nil {
+		return nil, err
+	}
+	r.logged = time.Since(start)
+	if r.jobs, err = e.waitJobs(ctx, scope, r.ingested.Jobs, func() {}); err != nil {
+		return nil, err
+	}
+	r.took = time.Since(start)
+
 	summaries, err := e.service.SearchMemory(ctx, scope, "", &service.SearchOptions{MemoryTypes: []string{"summary"}, SkipAccess: true})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, m := range summaries.Memories {
-		fmt.Fprintf(a.stdout, "%s  %s\n", m.OccurredFrom.UTC().Format("2006-01-02"), oneLine(m.Content, 400))
+	r.Summaries = summaries.Memories
+	if r.Facts, err = e.service.Facts(ctx, scope, nil); err != nil {
+		return nil, err
+	}
+	if r.found, err = e.service.SearchMemory(ctx, scope, talk.question, &service.SearchOptions{Limit: 5, SkipAccess: true}); err != nil {
+		return nil, err
+	}
+	r.Memories = r.found.Memories
+	r.Window, err = e.service.GetContextWindow(ctx, scope, talk.question, &service.ContextOptions{
+		Language: talk.language, MaxTokens: new(demoTokens), SystemPrompt: talk.system,
+	})
+	return r, err
+}
+
+func (a *app) printDemo(e *engine, talk *demoTalk, r *demoReport) error {
+	a.heading("%s: %d sessions, %d events", r.User, len(r.conversation.Sessions), r.conversation.Events())
+	fmt.Fprintf(a.stdout, "Logged %d events (%d were there already) in %d ms; %d sessions consolidated after %d ms.\n",
+		r.ingested.Events, r.ingested.Known, r.logged.Milliseconds(), consolidated(r.jobs), r.took.Milliseconds())
+	fmt.Fprintln(a.stdout, a.modelsLine(e, r.jobs))
+
+	a.heading("Summaries")
+	for _, m := range r.Summaries {
+		fmt.Fprintf(a.stdout, "%s  %s\n", m.OccurredFrom.UTC().Format(time.DateOnly), oneLine(m.Content, 400))
 	}
 
-	a.heading("Facts that hold")
-	facts, err := e.service.Facts(ctx, scope, nil)
-	if err != nil {
-		return err
-	}
+	a.heading("Facts, current")
 	t := a.table("TYPE", "KEY", "VALUE", "SINCE")
-	for _, f := range facts {
-		t.row(f.FactType, f.Key, strings.Trim(string(f.Value), `"`), f.ValidFrom.UTC().Format("2006-01-02"))
+	for _, f := range r.Facts {
+		t.row(f.FactType, f.Key, factValue(f.Value), f.ValidFrom.UTC().Format(time.DateOnly))
 	}
 	if err := t.print(); err != nil {
 		return err
 	}
 
-	a.heading("Memories for: %s", question)
-	found, err := e.service.SearchMemory(ctx, scope, question, &service.SearchOptions{Limit: 5, SkipAccess: true})
-	if err != nil {
-		return err
-	}
-	if err := a.printHits(found); err != nil {
+	a.heading("Memories for: %s", talk.question)
+	if err := a.printHits(r.found); err != nil {
 		return err
 	}
 
-	a.heading("Context window of 700 tokens")
-	budget := 700
-	window, err := e.service.GetContextWindow(ctx, scope, question, &service.ContextOptions{
-		Language: language, MaxTokens: &budget, SystemPrompt: system,
-	})
-	if err != nil {
-		return err
+	a.heading("Context window of %d tokens", demoTokens)
+	fmt.Fprintf(a.stdout, "%s\n\n", r.Window.Text)
+	return printLedger(a.stdout, &r.Window.Window, false)
+}
+
+// modelsLine says which models made the memories: those of the jobs, else those configured.
+func (a *app) modelsLine(e *engine, jobs []*service.Job) string {
+	var names map[string]string
+	for _, job := range jobs {
+		if made := result(job).Models; made != nil {
+			names = made
+		}
 	}
-	fmt.Fprintf(a.stdout, "%s\n\n", window.Text)
-	return a.printLedger(&window.Window, false)
+	configured := cmp.Or(a.getenv(provider.EnvProvider), provider.Offline)
+	return fmt.Sprintf("Models: summaries by %s, facts by %s, vectors by %s.", cmp.Or(names["summarizer"], configured),
+		cmp.Or(names["reflector"], configured), cmp.Or(names["embedder"], e.models.Embedder.Name()))
+}
+
+// factValue is a fact's value as text.
+func factValue(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	return string(value)
 }
 
 func (a *app) heading(format string, args ...any) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 // appendBatch is how many events go into one append.
@@ -96,23 +97,42 @@ func (e *engine) waitJobs(ctx context.Context, scope service.Scope, jobs []uuid.
 	return ended, errors.Join(failed...)
 }
 
+// consolidated counts the jobs that had something to do: a session in which nothing is new has none.
+func consolidated(jobs []*service.Job) int {
+	n := 0
+	for _, job := range jobs {
+		if result(job).Events > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// result is what a job says that it made.
+func result(job *service.Job) worker.Result {
+	var made worker.Result
+	if err := json.Unmarshal(job.Result, &made); err != nil {
+		return worker.Result{} // of a job that made nothing
+	}
+	return made
+}
+
 // progress draws a bar to standard error, where a person looks on.
 func (a *app) progress(total int, what string) *progressbar.ProgressBar {
 	out := io.Discard
-	if file, ok := a.stderr.(*os.File); ok && !a.json && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor fits
+	if file, ok := a.stderr.(*os.File); ok && !a.json && term.IsTerminal(int(file.Fd())) {
 		out = file
 	}
-	return progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(what),
+	a.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(what),
 		progressbar.OptionShowCount(), progressbar.OptionSetWidth(30), progressbar.OptionClearOnFinish())
+	return a.bar
 }
 
-// jobResult reads the count of rows of one kind from a consolidation's result.
-func jobResult(job *service.Job) map[string]any {
-	result := map[string]any{}
-	if err := json.Unmarshal(job.Result, &result); err != nil {
-		return map[string]any{}
+// clearBar takes away the bar of what was broken off.
+func (a *app) clearBar() {
+	if a.bar != nil && !a.bar.IsFinished() {
+		_ = a.bar.Clear()
 	}
-	return result
 }
 
 // oneLine folds a text into one line of at most width characters.

@@ -1,5 +1,5 @@
-// Command hippo is Hippocampus for people: demo, import, search, context, stats, doctor. See
-// `hippo help`.
+// Command hippo is Hippocampus for people: demo, import, search, context, stats, doctor, bench,
+// sql-api. See `hippo help`.
 package main
 
 import (
@@ -11,7 +11,6 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv)
-	stop()
-	os.Exit(code)
+	context.AfterFunc(ctx, stop) // so that a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }

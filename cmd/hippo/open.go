@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -26,7 +27,24 @@ func (a *app) logger() *slog.Logger {
 func (a *app) url() string { return cmp.Or(a.databaseURL, a.getenv("DATABASE_URL")) }
 
 func (a *app) openPool(ctx context.Context) (*pgxpool.Pool, error) {
-	return db.NewPool(ctx, &db.Config{ApplicationName: "hippo", DatabaseURL: a.url(), Logger: a.logger(), MaxConns: 16})
+	pool, err := db.NewPool(ctx, &db.Config{ApplicationName: "hippo", DatabaseURL: a.url(), Logger: a.logger(), MaxConns: 16})
+	if errors.Is(err, db.ErrInvalidArgument) {
+		return nil, usageError{err}
+	}
+	return pool, err
+}
+
+// openMigrated opens the pool on a database that has the schema of this binary.
+func (a *app) openMigrated(ctx context.Context) (*pgxpool.Pool, error) {
+	pool, err := a.openPool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.CheckCompatible(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
 }
 
 // engine is what the commands work with: the pool, the models the environment names, and the
@@ -40,35 +58,28 @@ type engine struct {
 
 // withEngine opens the engine for fn.
 func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
-	pool, err := a.openPool(ctx)
+	pool, err := a.openMigrated(ctx)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	if err := db.CheckCompatible(ctx, pool); err != nil {
-		return err
-	}
 	models, err := a.openModels(ctx, pool)
 	if err != nil {
 		return err
 	}
 	defer models.Close() //nolint:errcheck // nothing is left to be done with them
-	counter, err := assembler.NewCounter("")
+	s, err := service.New(pool, &service.Config{Embedder: models.Embedder, Logger: a.logger()})
 	if err != nil {
-		return err
+		return fitting(err)
 	}
-	s, err := service.New(pool, &service.Config{Counter: counter, Embedder: models.Embedder, Logger: a.logger()})
-	if err != nil {
-		return err
-	}
-	return fn(&engine{counter: counter, models: models, pool: pool, service: s})
+	return fn(&engine{counter: s.Counter(), models: models, pool: pool, service: s})
 }
 
 // openModels opens the models that the environment names, at the dimension that the database has.
 func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models, error) {
 	config, err := provider.FromEnv(a.getenv)
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	serving, err := db.New().EmbeddingModelServing(ctx, pool)
 	if err != nil {
@@ -77,7 +88,25 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 	if config.Dimension == 0 {
 		config.Dimension = int(serving.Dimension)
 	}
-	return provider.Open(ctx, config)
+	config.Gemini.Limits.Logger, config.OpenAI.Limits.Logger = a.logger(), a.logger()
+	models, err := provider.Open(ctx, config)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("open the models: %w", err)}
+	}
+	return models, nil
+}
+
+// fitting adds to an error of models that don't fit the database what can be done about it.
+func fitting(err error) error {
+	switch {
+	case errors.Is(err, db.ErrEmbeddingModel):
+		return fmt.Errorf("%w. Vectors of two models can't be compared: set %s (and %s) to the database's, or use a fresh database",
+			err, provider.EnvEmbedder, provider.EnvEmbedModel)
+	case errors.Is(err, db.ErrDimension):
+		return fmt.Errorf("%w. Unset %s, so that it is the database's, or use a fresh database of the other dimension "+
+			"(migrate up --dimension)", err, provider.EnvDimension)
+	}
+	return err
 }
 
 // withWorker runs a worker beside fn, in this process.

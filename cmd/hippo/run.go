@@ -6,7 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
 
+	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -17,7 +22,11 @@ const (
 	exitOK      = 0
 	exitFailed  = 1
 	exitUsage   = 2
+	exitInvalid = 3
 	exitConnect = 4
+	exitNewer   = 5
+
+	exitInterrupted = 130 // as shells have it
 )
 
 const help = `Hippocampus for people: the memory of AI agents, whole, inside one Postgres.
@@ -26,15 +35,27 @@ The database is named by --database-url, else by DATABASE_URL, else by libpq's
 variables PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE, ... Bring it to the
 schema with "migrate up" first; "hippo demo" does so by itself.
 
-Models are named by the environment: HIPPOCAMPUS_MODEL_PROVIDER (offline, gemini
-or openai; offline needs no key and no network), GEMINI_API_KEY, OPENAI_API_KEY,
-OPENAI_BASE_URL, HIPPOCAMPUS_CHAT_MODEL, HIPPOCAMPUS_EMBED_MODEL.
+The models are named by the environment:
+  HIPPOCAMPUS_MODEL_PROVIDER      offline (the default; no key, no network), gemini, openai
+  HIPPOCAMPUS_EMBEDDING_PROVIDER  the same, for vectors; default: the provider
+  HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
+  HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001; must be that of the database's vectors
+  HIPPOCAMPUS_DIMENSION           of the vectors; default: the database's
+  HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
+  HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
+  GEMINI_API_KEY, GOOGLE_API_KEY  either, for gemini
+  OPENAI_API_KEY                  for openai
+  OPENAI_BASE_URL                 any compatible server, e.g. http://localhost:11434/v1
+Text leaves the machine only where gemini or openai was asked for.
 
 Exit codes
-  0  done
-  1  failed
-  2  wrong arguments
-  4  no connection to the database`
+  0    done
+  1    failed
+  2    wrong arguments: a flag, a variable, the database URL, the models' names
+  3    the database is not migrated or older, or its vectors are of another model
+  4    no connection to the database
+  5    the database is newer than this binary
+  130  interrupted`
 
 // app is one run of the command.
 type app struct {
@@ -42,10 +63,13 @@ type app struct {
 	databaseURL string
 	getenv      func(string) string
 	json        bool
+	stdin       io.Reader
 	stderr      io.Writer
 	stdout      io.Writer
 	userID      string
 	verbose     bool
+
+	bar *progressbar.ProgressBar // that is drawn now
 }
 
 // usageError is a command line that can't be understood.
@@ -53,26 +77,74 @@ type usageError struct{ error }
 
 // run runs the command and gives its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
-	a := &app{getenv: getenv, stderr: stderr, stdout: stdout}
+	return (&app{getenv: getenv, stderr: stderr, stdin: os.Stdin, stdout: stdout}).run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	root := a.command()
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
-		fmt.Fprintf(stderr, "hippo: %v\n", err)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
 	}
+	a.clearBar()
+	if ctx.Err() != nil {
+		fmt.Fprintln(a.stderr, "hippo: interrupted; start it again to go on")
+		return exitInterrupted
+	}
+	fmt.Fprintf(a.stderr, "hippo: %v\n", err)
+	code := exitCode(err)
+	if code == exitUsage {
+		fmt.Fprintf(a.stderr, "See \"%s --help\".\n", cmd.CommandPath())
+	}
+	return code
+}
+
+func exitCode(err error) int {
 	var usage usageError
 	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, `See "hippo help".`)
+	case errors.As(err, &usage), errors.Is(err, db.ErrInvalidScope), errors.Is(err, db.ErrInvalidBudget):
 		return exitUsage
 	case errors.Is(err, db.ErrConnect):
 		return exitConnect
+	case errors.Is(err, db.ErrDatabaseNewer):
+		return exitNewer
+	case errors.Is(err, db.ErrNotMigrated), errors.Is(err, db.ErrDimension), errors.Is(err, db.ErrEmbeddingModel):
+		return exitInvalid
 	}
 	return exitFailed
+}
+
+// within gives fn so much time, and says which limit it was when that is over.
+func within(ctx context.Context, limit time.Duration, what string, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := fn(ctx)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		// Not wrapped: the connection that it ended is not why.
+		return fmt.Errorf("it took longer than %s (%s); start it again to go on: %s", what, limit, err.Error())
+	}
+	return err
+}
+
+// oneOf refuses a flag's value that is none of those there are.
+func oneOf(flag string, values []string, known ...string) error {
+	for _, value := range values {
+		if !slices.Contains(known, value) {
+			return usageError{fmt.Errorf("--%s is %q, but must be one of %s", flag, value, strings.Join(known, ", "))}
+		}
+	}
+	return nil
+}
+
+// inRange refuses a flag's value that is too small or too great.
+func inRange[N int | float64](flag string, value, least, greatest N) error {
+	if value >= least && value <= greatest { // not so for NaN
+		return nil
+	}
+	return usageError{fmt.Errorf("--%s is %v, but must be %v to %v", flag, value, least, greatest)}
 }
 
 func (a *app) command() *cobra.Command {

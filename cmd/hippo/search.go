@@ -1,57 +1,136 @@
 package main
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
+// searchFlags are those of the command search.
+type searchFlags struct {
+	count        bool
+	limit        int
+	minRelevance float64
+	profile      string
+	since, until string
+	tags, types  []string
+}
+
 func (a *app) search() *cobra.Command {
-	var opts service.SearchOptions
+	var f searchFlags
 	cmd := &cobra.Command{
 		Use:   "search QUERY…",
 		Short: "Search a user's memories",
-		Long: `Searches a user's memories by words and by meaning, and shows each part of a
-hit's score: TEXT (BM25), VECTOR (cosine similarity), KEPT (retention). It does not
-count as a use of the memories; --count makes it one.`,
+		Long: `Searches a user's memories by words and by meaning, and shows each part of a hit's
+SCORE, which --profile makes of them:
+
+  WORDS      BM25 of the memory, of its neighbours in the conversation and of the
+             conversation itself, as a share of the query's best: not to be compared
+             from one query to another
+  MEANING    cosine similarity of the memory's vector and the query's; as WORDS where
+             the memory has no vector yet, or the query has none
+  RETENTION  how much of the memory is kept: it fades, and is strengthened by use
+
+An empty query ("") lists the strongest and newest. A search does not count as a use of
+the memories; --count makes it one.`,
 		Args: someArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			query := strings.Join(args, " ")
+			opts, err := f.options()
+			if err != nil {
+				return err
+			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
-				found, err := e.service.SearchMemory(cmd.Context(), a.scope(), query, &opts)
+				found, err := e.service.SearchMemory(cmd.Context(), a.scope(), strings.Join(args, " "), opts)
 				if err != nil {
 					return err
 				}
 				if a.json {
 					return a.printJSON(found)
 				}
+				if found.Degraded {
+					fmt.Fprintln(a.stderr, "hippo: the embedder failed, so that memories were found by words alone; -v logs why")
+				}
 				return a.printHits(found)
 			})
 		},
 	}
-	count := false
-	flags := cmd.Flags()
-	flags.BoolVar(&count, "count", false, "count as a use of the memories found")
-	flags.IntVar(&opts.Limit, "limit", 10, "the greatest number of memories")
-	flags.StringVar(&opts.Profile, "profile", "default", "how hits are ranked: default, strength or retention")
-	flags.StringSliceVar(&opts.Tags, "tag", nil, "a tag that they must have; may be given again")
-	flags.StringSliceVar(&opts.MemoryTypes, "type", nil, "episodic, semantic or summary; may be given again")
-	cmd.PreRun = func(*cobra.Command, []string) { opts.SkipAccess = !count }
+	f.add(cmd.Flags())
 	return cmd
+}
+
+func (f *searchFlags) add(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.count, "count", false, "count as a use of the memories found")
+	flags.IntVar(&f.limit, "limit", 10, "the greatest number of memories")
+	flags.Float64Var(&f.minRelevance, "min-relevance", 0, "the least relevance, which is WORDS and MEANING weighed, 0 to 1")
+	flags.StringVar(&f.profile, "profile", "default", "how hits are ranked: default, strength or retention")
+	flags.StringVar(&f.since, "since", "", "leave out what had ended before: 2026-05-01, or 2026-05-01T09:00:00Z")
+	flags.StringSliceVar(&f.tags, "tag", nil, "a tag that they must have; may be given again")
+	flags.StringSliceVar(&f.types, "type", nil, "episodic, semantic or summary; may be given again")
+	flags.StringVar(&f.until, "until", "", "leave out what began after: as --since; a date is that day's end")
+}
+
+func (f *searchFlags) options() (*service.SearchOptions, error) {
+	if err := inRange("limit", f.limit, 1, 10_000); err != nil {
+		return nil, err
+	}
+	if err := inRange("min-relevance", f.minRelevance, 0, 1); err != nil {
+		return nil, err
+	}
+	if err := oneOf("profile", []string{f.profile}, "default", "strength", "retention"); err != nil {
+		return nil, err
+	}
+	if err := oneOf("type", f.types, "episodic", "semantic", "summary"); err != nil {
+		return nil, err
+	}
+	since, err := readTime("since", f.since, 0)
+	if err != nil {
+		return nil, err
+	}
+	until, err := readTime("until", f.until, 24*time.Hour-time.Microsecond)
+	if err != nil {
+		return nil, err
+	}
+	if since != nil && until != nil && until.Before(*since) {
+		return nil, usageError{fmt.Errorf("--until %s is before --since %s", f.until, f.since)}
+	}
+	return &service.SearchOptions{
+		Limit: f.limit, MemoryTypes: f.types, MinRelevance: f.minRelevance, Profile: f.profile, Since: since,
+		SkipAccess: !f.count, Tags: f.tags, Until: until,
+	}, nil
+}
+
+// readTime reads a flag that is a time, or a date in UTC, to which ofDay is added.
+func readTime(flag, value string, ofDay time.Duration) (*time.Time, error) {
+	if value == "" {
+		return nil, nil
+	}
+	if at, err := time.Parse(time.RFC3339, value); err == nil {
+		return &at, nil
+	}
+	day, err := time.Parse(time.DateOnly, value)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--%s is %q, but must be as 2026-05-01 or 2026-05-01T09:00:00Z", flag, value)}
+	}
+	return new(day.Add(ofDay)), nil
 }
 
 func (a *app) scope() service.Scope { return service.Scope{AppName: a.appName, UserID: a.userID} }
 
 func (a *app) printHits(found *service.SearchResponse) error {
 	if len(found.Memories) == 0 {
-		_, err := a.stdout.Write([]byte("Nothing was found.\n"))
-		return err
+		if _, err := fmt.Fprintln(a.stdout, "Nothing was found."); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+		return nil
 	}
-	t := a.table("SCORE", "TEXT", "VECTOR", "KEPT", "TYPE", "DATE", "MEMORY")
+	t := a.table("SCORE", "WORDS", "MEANING", "RETENTION", "TYPE", "DATE", "MEMORY")
 	for _, m := range found.Memories {
-		t.row(m.Score, m.TextScore, m.VectorScore, m.RetentionScore, m.MemoryType, m.OccurredFrom.UTC().Format("2006-01-02"),
+		t.row(m.Score, m.TextScore, m.VectorScore, m.RetentionScore, m.MemoryType, m.OccurredFrom.UTC().Format(time.DateOnly),
 			oneLine(m.Content, 100))
 	}
 	return t.print()

@@ -16,7 +16,7 @@ func (a *app) sqlAPI() *cobra.Command {
 		Short: "Print the reference of the SQL functions, as Markdown",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			pool, err := a.openPool(cmd.Context())
+			pool, err := a.openMigrated(cmd.Context())
 			if err != nil {
 				return err
 			}

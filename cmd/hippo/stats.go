@@ -1,12 +1,21 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/service"
 )
+
+// statsReport is the shape of --json.
+type statsReport struct {
+	App  string `json:"app"`
+	User string `json:"user"`
+	service.Stats
+}
 
 func (a *app) stats() *cobra.Command {
 	return &cobra.Command{
@@ -20,7 +29,12 @@ func (a *app) stats() *cobra.Command {
 					return err
 				}
 				if a.json {
-					return a.printJSON(s)
+					return a.printJSON(statsReport{App: a.appName, Stats: *s, User: a.userID})
+				}
+				fmt.Fprintf(a.stdout, "The memory of %s in %s\n\n", a.userID, a.appName)
+				if *s == (service.Stats{}) {
+					fmt.Fprintln(a.stdout, "It is empty: import a conversation, or name another with --user and --app.")
+					return nil
 				}
 				t := a.table("WHAT", "COUNT")
 				t.row("threads", s.Threads)
@@ -31,8 +45,8 @@ func (a *app) stats() *cobra.Command {
 				t.row("  semantic", s.Semantic)
 				t.row("  summaries", s.Summaries)
 				t.row("  tokens", s.Tokens)
-				t.row("facts that hold", s.FactsCurrent)
-				t.row("  that held", s.FactsHistory)
+				t.row("facts, current", s.FactsCurrent)
+				t.row("facts, history", s.FactsHistory)
 				t.row("blocks", s.Blocks)
 				t.row("vectors", s.Embeddings)
 				t.row("  to come", s.EmbeddingsQueued)
@@ -51,17 +65,18 @@ func (a *app) doctor() *cobra.Command {
 		Short: "Check the database and this login",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			pool, err := a.openPool(cmd.Context())
+			pool, err := a.openMigrated(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer pool.Close()
-			if err := db.CheckCompatible(cmd.Context(), pool); err != nil {
-				return err
-			}
-			findings, err := db.New().AdminDoctor(cmd.Context(), pool)
+			rows, err := db.New().AdminDoctor(cmd.Context(), pool)
 			if err != nil {
-				return db.Wrap(err)
+				return fmt.Errorf("run doctor: %w", db.Wrap(err))
+			}
+			findings := make([]*service.Finding, len(rows))
+			for i, row := range rows {
+				findings[i] = new(service.Finding(*row))
 			}
 			if a.json {
 				return a.printJSON(findings)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -11,11 +13,15 @@ import (
 // table prints rows in columns. Chinese and Japanese characters are two columns wide, which
 // text/tabwriter does not know.
 type table struct {
-	a     *app
 	cells [][]string
+	out   io.Writer
 }
 
-func (a *app) table(heads ...string) *table { return &table{a: a, cells: [][]string{heads}} }
+func (a *app) table(heads ...string) *table { return newTable(a.stdout, heads...) }
+
+func newTable(out io.Writer, heads ...string) *table {
+	return &table{cells: [][]string{heads}, out: out}
+}
 
 func (t *table) row(cells ...any) {
 	row := make([]string, len(cells))
@@ -23,6 +29,10 @@ func (t *table) row(cells ...any) {
 		switch v := cell.(type) {
 		case float64:
 			row[i] = fmt.Sprintf("%.3f", v)
+		case int:
+			row[i] = thousands(int64(v))
+		case int64:
+			row[i] = thousands(v)
 		default:
 			row[i] = fmt.Sprint(v)
 		}
@@ -47,10 +57,18 @@ func (t *table) print() error {
 		}
 		b.WriteByte('\n')
 	}
-	if _, err := fmt.Fprint(t.a.stdout, b.String()); err != nil {
+	if _, err := io.WriteString(t.out, b.String()); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil
+}
+
+// thousands writes a number with commas.
+func thousands(n int64) string {
+	if n > -1000 && n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), max(n%1000, -(n%1000)))
 }
 
 // columns is how wide a terminal draws a text.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"strings"
 	"time"
@@ -72,6 +73,7 @@ type app struct {
 	stderr io.Writer
 	stdout io.Writer
 
+	chatModel   string // its name, once it is open
 	databaseURL string
 	httpAddress string
 	logFormat   string
@@ -148,7 +150,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.IntVar(&a.maxConns, "max-connections", 12, "greatest number of connections to the database")
-	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, then exit")
+	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, print what was done, then exit")
 	flags.StringVar(&a.retention, "retention-schedule", "0 3 * * *", `when retention runs, as cron has it, or "never"`)
 	flags.StringVar(&a.timeZone, "time-zone", "UTC", "time zone of the schedule, e.g. Europe/Berlin")
 
@@ -220,6 +222,15 @@ func (a *app) complete() error {
 		a.config.Logger = slog.New(slog.NewTextHandler(a.stderr, options))
 	default:
 		return usageError{fmt.Errorf("--log-format: %q is neither text nor json", a.logFormat)}
+	}
+	if a.httpAddress != "" {
+		_, port, err := net.SplitHostPort(a.httpAddress)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return usageError{fmt.Errorf("--http: %q is no address such as :8081: %w", a.httpAddress, err)}
+		}
 	}
 	zone, err := time.LoadLocation(a.timeZone)
 	if err != nil {

@@ -73,6 +73,9 @@ func TestRun(t *testing.T) {
 		require.GreaterOrEqual(t, memories, 2)
 		require.Zero(t, queued)
 		require.NotContains(t, stderr.String(), "Berlin")
+		require.Regexp(t, `a conversation was consolidated" thread=`+thread+` job=\d+ type=full_consolidation events=1 summaries=1 .*ms=\d+`, stderr.String())
+		require.Contains(t, stderr.String(), " chat=offline ")
+		require.Regexp(t, `^1 consolidation, \d+ rows? embedded later, tokens of \d+ rows? counted\n$`, stdout.String())
 	})
 
 	t.Run("ServesUntilStopped", func(t *testing.T) {
@@ -113,9 +116,12 @@ func TestRun(t *testing.T) {
 		}{
 			"Argument":         {[]string{"drain"}, exitUsage, `worker takes no arguments, but got "drain"`},
 			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, exitInvalid, "the database has vectors of 64 dimensions"},
+			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, exitUsage, "--dimension is 4001, but must be between 1 and 4000"},
 			"Duration":         {[]string{"--stop-timeout", "soon"}, exitUsage, `invalid argument "soon"`},
 			"Flag":             {[]string{"--nope"}, exitUsage, "unknown flag: --nope"},
-			"Key":              {[]string{"--database-url", good, "--provider", "openai"}, exitUsage, "API key"},
+			"HTTPAddress":      {[]string{"--http", "8081"}, exitUsage, `--http: "8081" is no address such as :8081`},
+			"HTTPPort":         {[]string{"--http", ":99999"}, exitUsage, `--http: ":99999" is no address such as :8081`},
+			"Key":              {[]string{"--database-url", good, "--provider", "openai"}, exitUsage, "no API key: set OPENAI_API_KEY"},
 			"Level":            {[]string{"--log-level", "loud"}, exitUsage, `"loud" is none of debug, info, warn, error`},
 			"Login":            {[]string{"--database-url", dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_reader", nil))}, exitFailed, "GRANT hippocampus_worker TO"},
 			"NoServer":         {[]string{"--database-url", "postgres://127.0.0.1:1/x"}, exitConnect, "no Postgres at 127.0.0.1:1"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -43,9 +42,11 @@ func (a *app) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, models.Close()) }()
-	if err := a.readEncoding(ctx, pool); err != nil {
+	counter, err := assembler.CounterOf(ctx, pool)
+	if err != nil {
 		return err
 	}
+	a.config.Counter = counter
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	a.config.Metrics = registry
@@ -63,7 +64,7 @@ func (a *app) work(ctx context.Context) (err error) {
 		return errors.Join(err, server.close())
 	}
 	a.config.Logger.InfoContext(ctx, "the worker has started", "client", w.Client().ID(),
-		"embedder", models.Embedder.Name(), "http", server.address)
+		"embedder", models.Embedder.Name(), "chat", a.chatModel, "http", server.address)
 	var drainErr error
 	if a.once {
 		drainErr = errors.Join(w.Drain(ctx), a.tellFailed(ctx, pool))
@@ -74,10 +75,24 @@ func (a *app) work(ctx context.Context) (err error) {
 			drainErr = errors.New("the worker has stopped by itself")
 		}
 	}
-	a.config.Logger.InfoContext(ctx, "the worker stops", "wait", a.config.StopTimeout)
+	a.config.Logger.InfoContext(ctx, "the worker stops", "wait", a.config.StopTimeout.String())
 	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.config.StopTimeout+30*time.Second)
 	defer cancel()
-	return errors.Join(drainErr, w.Stop(stopCtx), server.close())
+	err = errors.Join(drainErr, w.Stop(stopCtx), server.close())
+	if a.once { // after the last job has returned
+		done := w.Done()
+		fmt.Fprintf(a.stdout, "%s, %s embedded later, tokens of %s counted\n", number(done.Consolidations, "consolidation"),
+			number(done.Embedded, "row"), number(done.Counted, "row"))
+	}
+	return err
+}
+
+// number is a count of things, in words.
+func number(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // tellFailed tells of consolidations that nobody tries again.
@@ -123,6 +138,9 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 	if err != nil {
 		return nil, fmt.Errorf("read the dimension of the database's vectors: %w", db.Wrap(err))
 	}
+	if err := checkDimension(a.modelEnv(provider.EnvDimension)); err != nil {
+		return nil, err
+	}
 	config, err := provider.FromEnv(func(name string) string {
 		value := a.modelEnv(name)
 		if name == provider.EnvDimension && value == "" {
@@ -139,27 +157,16 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 	if err != nil {
 		return nil, usageError{fmt.Errorf("open the models: %w", err)}
 	}
+	a.chatModel = config.ChatModelName()
 	return models, nil
 }
 
-// readEncoding makes a counter for the deployment's encoding of tokens.
-func (a *app) readEncoding(ctx context.Context, pool *pgxpool.Pool) error {
-	value, err := db.New().SettingGet(ctx, pool, &db.SettingGetParams{AppName: "*", Key: "token_encoding"})
-	if err != nil {
-		return fmt.Errorf("read the setting token_encoding: %w", db.Wrap(err))
+// checkDimension refuses a dimension that no database has, in the words of migrate.
+func checkDimension(text string) error {
+	if n, err := strconv.Atoi(text); err == nil && (n < 1 || n > db.MaxDimension) {
+		return usageError{fmt.Errorf("--dimension is %d, but must be between 1 and %d", n, db.MaxDimension)}
 	}
-	encoding := ""
-	if len(value) > 0 {
-		if err := json.Unmarshal(value, &encoding); err != nil {
-			return fmt.Errorf("read the setting token_encoding: %w", err)
-		}
-	}
-	counter, err := assembler.NewCounter(encoding)
-	if err != nil {
-		return fmt.Errorf("read the setting token_encoding: %w", err)
-	}
-	a.config.Counter = counter
-	return nil
+	return nil // what is no number, the provider refuses
 }
 
 // httpServer answers health checks and scrapes; without an address it does nothing.

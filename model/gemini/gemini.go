@@ -76,10 +76,10 @@ func (c Config) WithDefaults() Config {
 
 func (c Config) validate() error {
 	if strings.TrimSpace(c.APIKey) == "" {
-		return errors.New("no API key")
+		return errors.New("no API key: set GEMINI_API_KEY")
 	}
 	if c.Dimension < 1 || c.Dimension > 3072 {
-		return fmt.Errorf("dimension %d is not from 1 to 3072", c.Dimension)
+		return fmt.Errorf("dimension is %d, but must be between 1 and 3072", c.Dimension)
 	}
 	if c.MaxBatch < 1 || c.MaxBatch > maxBatch {
 		return fmt.Errorf("batch size %d is not from 1 to %d", c.MaxBatch, maxBatch)

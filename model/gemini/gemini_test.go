@@ -203,7 +203,7 @@ func TestOpen(t *testing.T) {
 	}{
 		"BadBaseURL":     {gemini.Config{APIKey: key, BaseURL: "localhost:1?key=" + key}, "not an http or https URL"},
 		"BadBatch":       {gemini.Config{APIKey: key, MaxBatch: 101}, "batch size 101"},
-		"BadDimension":   {gemini.Config{APIKey: key, Dimension: 4000}, "dimension 4000"},
+		"BadDimension":   {gemini.Config{APIKey: key, Dimension: 4000}, "dimension is 4000"},
 		"BadLimits":      {gemini.Config{APIKey: key, Limits: model.Limits{MaxConcurrent: -1}}, "max concurrent must not be negative"},
 		"BadOutput":      {gemini.Config{APIKey: key, MaxOutputTokens: -1}, "max output tokens"},
 		"NoKey":          {gemini.Config{APIKey: " "}, "no API key"},

@@ -115,7 +115,7 @@ var chinesePatterns = []pattern{
 	{zh(`我(?:现在|目前|一直|已经|从小)*(?:是)?(?:个|一个|一名|位)?(吃素|不再吃素|素食者|素食主义者|纯素主义者|乳糖不耐受)`), func(m []string, c *clause) []draft {
 		return c.since("diet", m[1], 0.6)
 	}},
-	{zh(`我(?:家)?的?` + zhAnimal + `(?:的名字)?(?:叫做?|名叫|的名字是)` + zhName), func(m []string, c *clause) []draft { return zhPet(c, m[1], m[2]) }},
+	{zh(`我(?:家)?的?` + zhAnimal + `(?:的名字)?(?:叫做?|名叫|的名字是)` + zhName), func(m []string, c *clause) []draft { return zhPet(c, "", m[1], m[2]) }},
 	{zh(`我的?` + zhKin + `(?:的名字)?(?:叫做?|名叫|的名字是)` + zhName), zhRelative},
 	{zh(`我的?(?:邮箱|电子邮箱|邮件地址|email)(?:地址)?(?:是|为)\s*(\S+@\S+\.\w+)`), func(m []string, c *clause) []draft {
 		return c.profile("email", m[1], 0.4)
@@ -214,11 +214,15 @@ func zhWorksAt(m []string, c *clause) []draft {
 	return zhPlace("employer", 0.4)(m, c)
 }
 
-func zhPet(c *clause, kind, called string) []draft {
+// zhPet says how many and of what measure as the speaker did: "一条狗".
+func zhPet(c *clause, measure, kind, called string) []draft {
 	if zhNoName.MatchString(called) {
 		return nil
 	}
-	return c.profile("pet_"+called, "养了一只"+kind+"，叫"+called, 0.5)
+	if measure == "" {
+		measure = "一只"
+	}
+	return c.profile("pet_"+called, "养了"+measure+kind+"，叫"+called, 0.5)
 }
 
 // zhKinKeys are the keys of relatives in every language.
@@ -241,8 +245,8 @@ func zhRelative(m []string, c *clause) []draft {
 }
 
 var (
-	zhHasPet   = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?(?:一|两)?(?:只|条|个|匹|头)?.{0,4}?` + zhAnimal + `[，,]?(?:它)?(?:的)?(?:名字)?(?:叫做?|名叫|是|的名字是)` + zhName)
-	zhPetOf    = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?(?:一|两)?(?:只|条|个|匹|头)?(?:名字)?叫做?([\p{Han}A-Za-z]{1,12})的` + zhAnimal)
+	zhHasPet   = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?((?:一|两)?(?:只|条|个|匹|头)?).{0,4}?` + zhAnimal + `[，,]?(?:它)?(?:的)?(?:名字)?(?:叫做?|名叫|是|的名字是)` + zhName)
+	zhPetOf    = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?((?:一|两)?(?:只|条|个|匹|头)?)(?:名字)?叫做?([\p{Han}A-Za-z]{1,12})的` + zhAnimal)
 	zhAllergic = regexp.MustCompile(`我(?:从小|一直|现在)?对([^，。,！!]{1,20}?)(?:(已经不|不再|不)|都|也|会|有点|严重|重度|轻微)*过敏`)
 	zhAnd      = regexp.MustCompile(`、|和|跟|与|以及|及`)
 )
@@ -251,9 +255,9 @@ var (
 func chineseWhole(c *clause) []draft {
 	var drafts []draft
 	if m := zhHasPet.FindStringSubmatch(c.whole); m != nil {
-		drafts = append(drafts, zhPet(c, m[1], m[2])...)
+		drafts = append(drafts, zhPet(c, m[1], m[2], m[3])...)
 	} else if m := zhPetOf.FindStringSubmatch(c.whole); m != nil {
-		drafts = append(drafts, zhPet(c, m[2], m[1])...)
+		drafts = append(drafts, zhPet(c, m[1], m[3], m[2])...)
 	}
 	if m := zhAllergic.FindStringSubmatch(c.whole); m != nil {
 		for _, thing := range zhAnd.Split(m[1], -1) {

@@ -38,6 +38,9 @@ func chineseRules(text string) []draft {
 			if zhIdiom.MatchString(about) || zhAway.MatchString(about) || !lasting && !strings.Contains(softened, "请") {
 				continue
 			}
+			if zhForbids.MatchString(m[2]) {
+				return zhRule("不要"+zhPolite.ReplaceAllString(about, ""), part, true)
+			}
 			return zhRule(about, part, true)
 		case zhWish.MatchString(part):
 			about := zhWish.FindStringSubmatch(part)[1]
@@ -50,26 +53,28 @@ func chineseRules(text string) []draft {
 			if zhNoVerb.MatchString(m[3]) {
 				continue
 			}
-			return zhRule(m[1]+m[3], part, false)
+			return zhRule(m[1]+m[2]+m[3], strings.TrimPrefix(part, "我"), false)
 		case zhHabit.MatchString(part) && !chineseSupposed.MatchString(text):
 			m := zhHabit.FindStringSubmatch(part)
 			if zhObject(m[3]) == "" || zhAway.MatchString(m[3]) {
 				continue
 			}
-			return zhRule(m[2]+m[3], strings.TrimPrefix(part, "我"), false)
+			return zhRule("不"+m[2]+m[3], strings.TrimPrefix(part, "我"), false)
 		}
 	}
 	return nil
 }
 
 var (
+	zhForbids    = regexp.MustCompile(`不|别|禁`)
 	zhStandingAt = regexp.MustCompile(zhStanding)
 	// "以后，请…" is one clause
 	ruleComma = regexp.MustCompile(`(` + zhStanding + `|请|记住)[，,]\s*`)
 )
 
-// zhRule names a rule by what it is about, without the word that forbids or
-// demands, so that allowing a thing replaces forbidding it.
+// zhRule names a rule by what it says, so that a key never reads as the opposite:
+// "不要…" where it forbids, in whatever words, and what is to be done where it
+// demands.
 func zhRule(about, value string, ofUser bool) []draft {
 	key := zhPolite.ReplaceAllString(chineseTail.ReplaceAllString(about, ""), "")
 	if zhLanguage.MatchString(about) {

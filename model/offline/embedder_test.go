@@ -109,7 +109,7 @@ func TestEmbedder(t *testing.T) {
 		require.ErrorContains(t, err, "unknown task")
 		for _, dimension := range []int{63, 4001, -1} {
 			_, err := offline.Open(t.Context(), &offline.Config{Dimension: dimension})
-			require.ErrorContains(t, err, "is not from 64 to 4000")
+			require.ErrorContains(t, err, "must be between 64 and 4000")
 		}
 		_, err = offline.Open(t.Context(), &offline.Config{MaxInputChars: -1})
 		require.Error(t, err)

@@ -3,6 +3,8 @@ package offline
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hippocampus-memory/hippocampus/model"
 )
@@ -44,7 +46,7 @@ func englishRules(text string) []draft {
 		return orderRule(m, sentence)
 	}
 	if m := noMeetings.FindStringSubmatch(sentence); m != nil && len(strings.Fields(sentence)) <= maxRuleSize {
-		return userRule(m[1]+" "+m[2]+" "+m[3], sentence, 0.55, 0.85)
+		return userRule("no "+m[1]+" "+m[2]+" "+m[3], sentence, 0.55, 0.85)
 	}
 	if m := wish.FindStringSubmatch(head); m != nil && orders[firstWord(m[2])] && !callMe.MatchString(m[2]) {
 		return userRule(m[2], sentence, 0.5, 0.85)
@@ -66,8 +68,12 @@ func englishRules(text string) []draft {
 		if strings.HasPrefix(strings.ToLower(m[1]), "do not") || strings.EqualFold(m[1], "no longer") {
 			told = "does not " + verb
 		}
+		key := verb + " " + ruleKey(rest)
+		if !strings.EqualFold(m[1], "always") {
+			key = "never " + key
+		}
 		return []draft{{
-			kind: model.FactRule, key: verb + " " + ruleKey(rest), value: strings.TrimSpace(told + " " + rest),
+			kind: model.FactRule, key: key, value: strings.TrimSpace(told + " " + rest),
 			confidence: certain(text, 0.85), intensity: 0.55,
 		}}
 	}
@@ -92,8 +98,17 @@ func orderRule(m []string, sentence string) []draft {
 	if word == "never" {
 		intensity = 0.6
 	}
+	switch word {
+	case "avoid", "stop", "only":
+		rest = word + " " + rest
+	case "never", "do not", "do not ever":
+		rest = "never " + rest
+	}
 	return userRule(rest, sentence, intensity, 0.85)
 }
+
+// joint is what ties a sentence to the one before it.
+var joint = regexp.MustCompile(`(?i)^(?:(?:and|but|so|also|then|oh)\b[, ]*)+`)
 
 func userRule(about, sentence string, intensity, confidence float64) []draft {
 	key := ruleKey(about)
@@ -103,14 +118,19 @@ func userRule(about, sentence string, intensity, confidence float64) []draft {
 	if key == "" {
 		return nil
 	}
+	if rest := joint.ReplaceAllString(sentence, ""); rest != sentence {
+		first, size := utf8.DecodeRuneInString(rest)
+		sentence = string(unicode.ToUpper(first)) + rest[size:]
+	}
 	return []draft{{
 		kind: model.FactRule, key: key, value: sentence, ruleOfUser: true,
 		confidence: certain(sentence, confidence), intensity: intensity,
 	}}
 }
 
-// ruleKey names what a rule is about by its first words, without the small ones
-// and without "do not", so that allowing a thing replaces forbidding it.
+// ruleKey names a rule by its first words, without the small ones. It begins with
+// "never" where the rule forbids, in whatever words: a key must not read as the
+// opposite.
 func ruleKey(about string) string {
 	var words []string
 	for _, w := range strings.Fields(ruleTail.ReplaceAllString(strings.ToLower(about), "")) {
@@ -119,7 +139,7 @@ func ruleKey(about string) string {
 			words = append(words, w)
 		}
 	}
-	return strings.Join(words[:min(6, len(words))], "_")
+	return strings.Join(words[:min(7, len(words))], "_")
 }
 
 // thirdPerson makes "eats" of "eat".

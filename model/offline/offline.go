@@ -41,7 +41,7 @@ func (c Config) WithDefaults() Config {
 func Open(_ context.Context, config *Config) (*model.Models, error) {
 	c := config.WithDefaults()
 	if c.Dimension < 64 || c.Dimension > 4000 {
-		return nil, fmt.Errorf("offline: dimension %d is not from 64 to 4000", c.Dimension)
+		return nil, fmt.Errorf("offline: dimension is %d, but must be between 64 and 4000", c.Dimension)
 	}
 	if c.MaxInputChars < 0 || c.MaxInputChars > math.MaxInt32 {
 		return nil, fmt.Errorf("offline: max input chars %d is out of range", c.MaxInputChars)

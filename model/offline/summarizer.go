@@ -69,11 +69,14 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 		candidates[i].text = cut(candidates[i].text, language)
 		candidates[i].size = size(label(c.Turns[candidates[i].turn].Author, language)+colon(language)) + size(candidates[i].text)
 	}
+	whole := slices.Clone(candidates) // by index
 	var chosen []candidate
-	seen := map[string]bool{}
+	taken, seen := map[int]bool{}, map[string]bool{}
 	floor := 0.0 // what is worth a fifth of the best is better left out
 	for {
-		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.size > budget || worth(x, seen) <= floor })
+		candidates = slices.DeleteFunc(candidates, func(x candidate) bool {
+			return taken[x.index] || x.size > budget || worth(x, seen) <= floor
+		})
 		if len(candidates) == 0 {
 			break
 		}
@@ -81,15 +84,40 @@ func selectSentences(c *model.Conversation, all []sentence, language string) []c
 			return cmp.Or(cmp.Compare(worth(a, seen), worth(b, seen)), b.index-a.index) // of equals, the earlier
 		})
 		candidates = slices.DeleteFunc(candidates, func(x candidate) bool { return x.index == best.index })
-		budget -= best.size
+		picked, size := withAntecedents(whole, best.index, taken)
+		if size > budget {
+			continue // "He is called Bento" tells nothing by itself
+		}
+		budget -= size
 		floor = max(floor, best.score/5)
-		chosen = append(chosen, best)
-		for _, t := range best.terms {
-			seen[t] = true
+		for _, x := range picked {
+			taken[x.index] = true
+			chosen = append(chosen, x)
+			for _, t := range x.terms {
+				seen[t] = true
+			}
 		}
 	}
 	slices.SortFunc(chosen, func(a, b candidate) int { return a.index - b.index })
 	return chosen
+}
+
+// pronounStart begins a sentence that is about what the one before it names.
+var pronounStart = regexp.MustCompile(`(?i)^["“'(]*(?:(?:and|but|so|because|then) )?(?:he|she|it|they|him|her|them|his|hers|its|their|this|these|those|that)(?:\b|['’])|^[“"（]*(?:他|她|它|这|那|其)`)
+
+// withAntecedents gives a sentence with those before it, of the same turn, that
+// say who "he" or "it" is, as far as they aren't taken already, and their size.
+func withAntecedents(whole []candidate, index int, taken map[int]bool) (picked []candidate, size int) {
+	for i := index; ; i-- {
+		x := whole[i]
+		if !taken[i] {
+			picked = append(picked, x)
+			size += x.size
+		}
+		if i == 0 || whole[i-1].turn != x.turn || !pronounStart.MatchString(x.text) || smallTalk.MatchString(whole[i-1].text) {
+			return picked, size
+		}
+	}
 }
 
 // wordCount counts words; in scripts that don't separate them, two characters

@@ -52,6 +52,17 @@ func TestSummarizer(t *testing.T) {
 		require.Equal(t, s, again)
 	})
 
+	t.Run("KeepsWhomASentenceIsAbout", func(t *testing.T) {
+		t.Parallel()
+		s, err := open(t).Summarizer.Summarize(t.Context(), &model.Conversation{Turns: []model.Turn{
+			{Author: "user", Text: "The deploy plan of project Apollo moved to March 2026."},
+			{Author: "user", Text: "We decided that project Apollo must deploy by March 2026 under the new plan."},
+			{Author: "user", Text: "I adopted a dog, too. He is called Bento, and will join project Apollo when the plan to deploy in March 2026 is done."},
+		}})
+		require.NoError(t, err)
+		require.Contains(t, s.Content, "I adopted a dog, too. He is called Bento, and")
+	})
+
 	t.Run("KeepsLengthAndOrder", func(t *testing.T) {
 		t.Parallel()
 		rapid.Check(t, func(t *rapid.T) {

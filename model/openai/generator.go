@@ -57,7 +57,11 @@ func refusesFormat(err error) bool {
 		failure.Status != http.StatusBadRequest && failure.Status != http.StatusUnprocessableEntity {
 		return false
 	}
-	message := strings.ToLower(failure.Error())
+	var refusal *wire.StatusError
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	message := strings.ToLower(refusal.Message)
 	for _, word := range []string{"response_format", "json_schema", "json_object", "structured output", "guided"} {
 		if strings.Contains(message, word) {
 			return true

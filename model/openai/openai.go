@@ -114,13 +114,13 @@ func reasons(name string) bool {
 
 func (c Config) validate() error {
 	if c.BaseURL == defaultBaseURL && strings.TrimSpace(c.APIKey) == "" {
-		return errors.New("no API key")
+		return errors.New("no API key: set OPENAI_API_KEY (a local server, set as OPENAI_BASE_URL, accepts any value)")
 	}
 	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return errors.New("the base URL is not an http or https URL")
 	}
 	if c.Dimension < 1 {
-		return fmt.Errorf("dimension %d is not positive", c.Dimension)
+		return fmt.Errorf("dimension is %d, but must be positive", c.Dimension)
 	}
 	if c.MaxBatch < 1 || c.MaxBatch > maxBatch {
 		return fmt.Errorf("batch size %d is not from 1 to %d", c.MaxBatch, maxBatch)

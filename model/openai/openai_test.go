@@ -190,8 +190,9 @@ func TestGenerator(t *testing.T) {
 		t.Parallel()
 		server := modeltest.New(t, modeltest.Body(400, `{"error":"the context is too long"}`))
 		_, err := open(t, openai.Config{BaseURL: server.URL}).Reflector.Reflect(t.Context(), modeltest.Talk())
-		modeltest.RequireKind(t, err, model.KindRejected)
-		require.ErrorContains(t, err, "the context is too long")
+		failure := modeltest.RequireKind(t, err, model.KindRejected)
+		require.NotContains(t, err.Error(), "the context is too long")
+		require.Equal(t, "the context is too long", failure.RawReply)
 		require.Len(t, server.Requests(), 1)
 	})
 
@@ -239,9 +240,9 @@ func TestOpen(t *testing.T) {
 	}{
 		"BadBaseURL":   {openai.Config{BaseURL: "localhost:11434"}, "not an http or https URL"},
 		"BadBatch":     {openai.Config{APIKey: key, MaxBatch: 4096}, "batch size 4096"},
-		"BadDimension": {openai.Config{APIKey: key, Dimension: -1}, "dimension -1"},
+		"BadDimension": {openai.Config{APIKey: key, Dimension: -1}, "dimension is -1"},
 		"BadLimits":    {openai.Config{APIKey: key, MaxBatchChars: -1}, "limits must not be negative"},
-		"NoKey":        {openai.Config{}, "no API key"},
+		"NoKey":        {openai.Config{}, "no API key: set OPENAI_API_KEY"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,6 +59,18 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
+// ChatModelName is the name of the model that writes summaries, facts and
+// classifications, as in "openai/gpt-6-luna".
+func (c Config) ChatModelName() string {
+	switch c = c.WithDefaults(); c.Provider {
+	case Gemini:
+		return Gemini + "/" + c.Gemini.WithDefaults().ChatModel
+	case OpenAI:
+		return OpenAI + "/" + c.OpenAI.WithDefaults().ChatModel
+	}
+	return c.Provider
+}
+
 // Open returns the models a Config names. Nothing is sent. A name it doesn't
 // know gives ErrUnknownProvider; other errors are the provider's own.
 func Open(ctx context.Context, config *Config) (*model.Models, error) {

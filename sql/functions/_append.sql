@@ -40,7 +40,7 @@ BEGIN
     INSERT INTO hippocampus.events AS e (created_at, sequence_num, importance, token_count, token_count_exact, thread_id,
         user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata)
     SELECT coalesce(n.created_at, now()), v_thread.next_seq - 1 + row_number() OVER (ORDER BY n.place),
-        coalesce(n.importance, hippocampus.score_importance(n.category, n.metadata)::real),
+        coalesce(n.importance, hippocampus.score_importance(n.category)::real),
         coalesce(n.token_count, hippocampus.estimate_tokens(n.author || ': ' || n.text)), n.token_count IS NOT NULL,
         p_thread_id, v_thread.user_id, v_thread.app_name, n.author, n.event_type, n.category, n.event_id, n.invocation_id,
         n.branch, n.text, n.tags, n.content, n.metadata

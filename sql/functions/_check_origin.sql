@@ -13,11 +13,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    IF p_thread_id IS NOT NULL AND NOT EXISTS (
-        SELECT FROM hippocampus.threads t WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name) THEN
-        RAISE EXCEPTION 'thread % is unknown', p_thread_id
-            USING ERRCODE = 'HC002', HINT = 'Create it with create_thread; it must be of the same user and app.';
-    END IF;
+    PERFORM hippocampus._check_thread(p_user_id, p_app_name, p_thread_id);
     IF p_from_seq < 1 OR p_to_seq < coalesce(p_from_seq, 9223372036854775807) THEN
         RAISE EXCEPTION 'p_from_seq is % and p_to_seq is %', coalesce(p_from_seq::text, 'null'), coalesce(p_to_seq::text, 'null')
             USING ERRCODE = 'HC009', HINT = 'Give the first and the last event of a range, counted from 1.';

@@ -12,11 +12,7 @@ BEGIN
                 ELSE octet_length(p_user_id) || ' bytes long' END
             USING ERRCODE = 'HC001', HINT = 'Give the id of the user whose memory this is, 1 to 255 bytes.';
     END IF;
-    IF coalesce(octet_length(p_app_name), 0) NOT BETWEEN 1 AND 255 OR p_app_name = '*' THEN
-        RAISE EXCEPTION 'p_app_name is %', CASE WHEN p_app_name IS NULL THEN 'null' WHEN p_app_name = '' THEN 'empty'
-                WHEN p_app_name = '*' THEN 'reserved: *' ELSE octet_length(p_app_name) || ' bytes long' END
-            USING ERRCODE = 'HC001', HINT = 'Give the name of the application, 1 to 255 bytes, other than ''*''.';
-    END IF;
+    PERFORM hippocampus._check_app(p_app_name);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._check_scope IS 'Raises HC001 where the user or the app is null, empty, reserved or too long.';

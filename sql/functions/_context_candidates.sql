@@ -11,7 +11,7 @@ CREATE OR REPLACE FUNCTION hippocampus._context_candidates(
     p_thread_id uuid,
     p_now timestamptz
 ) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
-    source_id uuid, source_seq bigint, source_thread_id uuid, omitted_reason text)
+    source_id uuid, source_seq bigint, source_until bigint, source_thread_id uuid, omitted_reason text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 AS $fn$
@@ -21,27 +21,26 @@ DECLARE
 BEGIN
     RETURN QUERY
     SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), hippocampus._context_line('', i.content), 1::float8,
-        hippocampus._context_price(i.token_count, 2, i.content, false), NULL::uuid, i.version::bigint, NULL::uuid, NULL::text
+        hippocampus._context_price(i.token_count, 2, i.content, false), NULL::uuid, i.version::bigint, NULL::bigint, NULL::uuid, NULL::text
     FROM (SELECT DISTINCT ON (r.instruction_key) r.* FROM hippocampus.instructions r
           WHERE r.app_name = p_app_name ORDER BY r.instruction_key, r.version DESC) i;
     RETURN QUERY
     SELECT 'block', row_number() OVER (ORDER BY b.key), hippocampus._context_line('', b.key || ': ' || b.value), 1::float8,
         hippocampus._context_price(b.token_count, 3 + octet_length(hippocampus._context_line('', b.key)), b.value, true),
-        NULL::uuid, b.version, NULL::uuid, NULL::text
+        NULL::uuid, b.version, NULL::bigint, NULL::uuid, NULL::text
     FROM hippocampus.memory_blocks b
     WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.value <> '';
     RETURN QUERY
     SELECT 'fact', r.rank, hippocampus._context_line('- ', t.text), r.score,
-        hippocampus._context_price(r.token_count, 2, t.text, true), r.id, NULL::bigint, r.thread_id, NULL::text
-    FROM (SELECT f.id, f.thread_id, f.token_count, f.key, f.value, s.score,
+        hippocampus._context_price(r.token_count, 2, t.text, true), r.id, NULL::bigint, NULL::bigint, r.thread_id, NULL::text
+    FROM (SELECT f.id, f.thread_id, f.token_count, f.key, f.value, f.score,
               row_number() OVER best AS rank, sum(f.token_count + 5) FILTER (WHERE f.token_count <= p_max_tokens)
                   OVER (best ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM hippocampus.facts f
-          LEFT JOIN (SELECT h.row_id, h.bm25 / max(h.bm25) OVER () AS bm25
-                     FROM hippocampus._text_hits(p_user_id, p_app_name, 'fact', coalesce(p_query, '')) h) w ON w.row_id = f.id
-          CROSS JOIN LATERAL (SELECT 0.5 * coalesce(w.bm25, 0) + 0.5 * f.confidence AS score) s
-          WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.valid_until IS NULL
-          WINDOW best AS (ORDER BY s.score DESC, f.confidence DESC, f.key, f.fact_type)) r
+          FROM (SELECT k.*, 0.5 * coalesce(h.own / max(h.own) OVER (), 0) + 0.5 * k.confidence AS score -- of those that hold
+                FROM hippocampus.facts_as_of(p_user_id, p_app_name, p_now) k
+                LEFT JOIN hippocampus._evidence(p_user_id, p_app_name, 'fact',
+                    hippocampus._query_terms(p_app_name, p_query), NULL) h ON h.row_id = k.id) f
+          WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.key, f.fact_type)) r
     CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
     IF p_thread_id IS NOT NULL THEN
@@ -53,7 +52,7 @@ BEGIN
     RETURN QUERY
     SELECT 'memory', r.rank,
         hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?') || '] ', r.content),
-        r.score, hippocampus._context_price(r.token_count, 11, r.content, true), r.memory_id, r.from_seq, r.thread_id,
+        r.score, hippocampus._context_price(r.token_count, 11, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
         CASE WHEN r.thread_id = p_thread_id AND r.from_seq >= v_oldest AND r.memory_type = 'episodic' THEN 'stands in the history'
              WHEN r.copy > 1 THEN 'same words as another memory' END
     FROM (SELECT m.*, row_number() OVER best AS rank,
@@ -65,7 +64,7 @@ BEGIN
           WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r
     WHERE coalesce(r.before, 0) <= 2::bigint * p_max_tokens; -- twice: some may be left out as copies
     RETURN QUERY
-    SELECT 'history', h.rank, hippocampus._context_line('', h.line), 1::float8, h.cost, h.id, h.sequence_num, h.thread_id, NULL::text
+    SELECT 'history', h.rank, hippocampus._context_line('', h.line), 1::float8, h.cost, h.id, h.sequence_num, h.sequence_num, h.thread_id, NULL::text
     FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;
 END
 $fn$;

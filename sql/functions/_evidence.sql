@@ -4,8 +4,9 @@
 --   own      BM25 (k1 = 1.2, b = 0.4; short texts want little length normalisation)
 --   nearby   the same term by term, the best of own and of what two neighbours on each side share
 --   session  BM25 of the conversation, by how many of its rows hold a term (k1 = 1.2, b = 0.75)
--- nearby and session are null for rows that stand at no one place. Only the p_pool best rows share with
--- their neighbours. A row that holds no term itself comes in by its neighbours.
+-- nearby and session are null for rows that stand at no one place. Only the 200 best rows share with their
+-- neighbours. A row that holds no term itself comes in by its neighbours. p_pool bounds the rows (null: all
+-- that were found), p_thread_number takes those of one conversation.
 --
 -- The cost does not grow with the tenant: rows are found by the query's rarest terms, as many as have 4,000
 -- postings together (two at least, of 2,000 postings each at most); the others only add to the score of
@@ -17,7 +18,8 @@ CREATE OR REPLACE FUNCTION hippocampus._evidence(
     p_app_name text,
     p_source text,
     p_terms text[],
-    p_pool integer
+    p_pool integer,
+    p_thread_number bigint DEFAULT NULL
 ) RETURNS TABLE (row_id uuid, place bigint, own double precision, nearby double precision, session double precision)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
@@ -66,6 +68,7 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT s.row_id, s.place, s.tf, s.length FROM hippocampus.postings s
             WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
+              AND (p_thread_number IS NULL OR s.place / 16777216 = p_thread_number)
             ORDER BY s.row_id LIMIT v_cap
         ) p
     ), best AS MATERIALIZED (
@@ -81,20 +84,21 @@ BEGIN
         ) r
     ), shared AS (
         SELECT h.term, h.place + d.step AS place, max(h.weight * d.share) AS weight
-        FROM best b
+        FROM (SELECT r.*, row_number() OVER (ORDER BY r.own DESC, r.row_id) AS rank FROM best r WHERE r.place IS NOT NULL) b
         JOIN hits h ON h.row_id = b.row_id
         CROSS JOIN (VALUES (-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
-        WHERE b.place IS NOT NULL
+        WHERE d.step = 0 OR b.rank <= 200
         GROUP BY h.term, h.place + d.step
     ), near AS MATERIALIZED (
         SELECT s.place, sum(s.weight) AS nearby FROM shared s GROUP BY s.place
     ), held AS MATERIALIZED (
-        -- for a talk, a term weighs by how many talks hold it
-        SELECT c.number, c.rows, ln(1 + (a.talks - c.df + 0.5::double precision) / (c.df + 0.5)) AS idf, a.mean
+        -- for a talk, a term weighs by how many talks hold it; of more than 1,000 talks, 1,000 stand for all
+        SELECT c.number, c.rows, ln(1 + greatest(0, a.talks - c.df + 0.5::double precision) / (c.df + 0.5)) AS idf, a.mean
         FROM (SELECT h.place / 16777216 AS number, count(*) AS rows, count(*) OVER (PARTITION BY h.term) AS df
               FROM hits h WHERE h.place IS NOT NULL GROUP BY h.place / 16777216, h.term) c
-        CROSS JOIN (SELECT count(*) AS talks, avg(t.next_seq - 1)::double precision AS mean FROM hippocampus.threads t
-                    WHERE t.user_id = p_user_id AND t.app_name = p_app_name) a
+        CROSS JOIN (SELECT count(*) AS talks, avg(t.length)::double precision AS mean
+                    FROM (SELECT t.next_seq - 1 AS length FROM hippocampus.threads t
+                          WHERE t.user_id = p_user_id AND t.app_name = p_app_name LIMIT 1000) t) a
     ), talks AS (
         SELECT t.number, sum(c.idf * c.rows * 2.2 / (c.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / c.mean))) AS session
         FROM (SELECT DISTINCT n.place / 16777216 AS number FROM near n) s

@@ -3,18 +3,22 @@
 -- locked. One that waits for its time (a retry, a snooze) is not: River's scheduler would wait for the lock,
 -- and all other retries with it; such a job looks for new events once more before it ends. False where it
 -- has started, or is just being fetched.
--- SECURITY DEFINER because a tenant has no rights on River's tables. All it can do is hold a job whose
--- record the caller found, by the record's random id.
+-- SECURITY DEFINER because a tenant has no rights on River's tables. All it can do is hold a job of the
+-- scope that is set; of any scope, where the login (session_user) is trusted, stepped down or not.
 CREATE OR REPLACE FUNCTION hippocampus._hold_river_job(
     p_job_id uuid
 ) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
+DECLARE
+    v_trusted boolean := pg_has_role(session_user, 'hippocampus_service', 'MEMBER');
 BEGIN
     PERFORM FROM hippocampus.river_job r
     JOIN hippocampus.consolidation_jobs j ON j.river_job_id = r.id
     WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('available', 'pending')
+      AND (v_trusted OR (j.user_id = current_setting('hippocampus.user_id', true)
+                         AND j.app_name = current_setting('hippocampus.app_name', true)))
     FOR UPDATE OF r SKIP LOCKED;
     IF FOUND THEN
         PERFORM pg_notify('hippocampus.river_insert', '{"queue":"consolidation"}');
@@ -23,7 +27,9 @@ BEGIN
     RETURN EXISTS (
         SELECT FROM hippocampus.river_job r
         JOIN hippocampus.consolidation_jobs j ON j.river_job_id = r.id
-        WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('scheduled', 'retryable'));
+        WHERE j.id = p_job_id AND j.status = 'pending' AND r.state IN ('scheduled', 'retryable')
+          AND (v_trusted OR (j.user_id = current_setting('hippocampus.user_id', true)
+                             AND j.app_name = current_setting('hippocampus.app_name', true))));
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._hold_river_job IS

@@ -1,7 +1,7 @@
 -- Keeps postings and their totals for a table. A statement trigger: TG_ARGV[0] is the source's
 -- name. Runs as the writer, under the writer's policies.
 -- A tenant's totals are changes to be summed; now and then a writer folds those that nobody holds. Not in
--- REPEATABLE READ, where a row that another writer folded meanwhile would be an error.
+-- REPEATABLE READ, where a row that another writer folded meanwhile would be an error: fold_posting_totals does it.
 CREATE OR REPLACE FUNCTION hippocampus._index_rows()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER

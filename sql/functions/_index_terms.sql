@@ -18,7 +18,7 @@ BEGIN
              WHERE h.id = r.thread_id AND h.user_id = r.user_id AND h.app_name = r.app_name) AS place
         FROM unnest(p_ids, p_user_ids, p_app_names, p_texts, p_thread_ids, p_seqs)
             AS r (id, user_id, app_name, text, thread_id, seq)
-        JOIN (SELECT a.app_name, (hippocampus._setting(a.app_name, 'text_search_config') #>> '{}')::regconfig AS config
+        JOIN (SELECT a.app_name, hippocampus._text_config(a.app_name) AS config
               FROM (SELECT DISTINCT u.app_name FROM unnest(p_app_names) AS u (app_name)) a) c ON c.app_name = r.app_name
         CROSS JOIN LATERAL hippocampus._text_terms(r.text, c.config) t
     ), written AS (

@@ -14,7 +14,12 @@ REVOKE ALL ON FUNCTION hippocampus._refuse_update FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER events_frozen BEFORE UPDATE OF id, thread_id, sequence_num, user_id, app_name, text, content
     ON hippocampus.events FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'sequence', 'text');
-CREATE OR REPLACE TRIGGER memories_frozen BEFORE UPDATE OF id, user_id, app_name, content, content_hash
-    ON hippocampus.memories FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'content');
+CREATE OR REPLACE TRIGGER memories_frozen BEFORE UPDATE OF id, user_id, app_name, content, content_hash, memory_type,
+        occurred_from, from_seq
+    ON hippocampus.memories FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'content', 'type', 'origin');
+-- One that another conversation tells too no longer belongs to the first: it may lose its thread, not change it.
+CREATE OR REPLACE TRIGGER memories_frozen_thread BEFORE UPDATE OF thread_id ON hippocampus.memories
+    FOR EACH ROW WHEN (NEW.thread_id IS NOT NULL AND NEW.thread_id IS DISTINCT FROM OLD.thread_id)
+    EXECUTE FUNCTION hippocampus._refuse_update('thread');
 CREATE OR REPLACE TRIGGER facts_frozen BEFORE UPDATE OF id, user_id, app_name, fact_type, key, value
     ON hippocampus.facts FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'key', 'value');

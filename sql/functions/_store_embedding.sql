@@ -16,6 +16,10 @@ DECLARE
     v_serving hippocampus.embedding_models;
 BEGIN
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    IF v_serving.model IS NULL AND p_model IS NOT NULL THEN
+        PERFORM hippocampus._name_embedding_model(p_model);
+        SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving'; -- maybe another's
+    END IF;
     IF v_serving.model <> p_model THEN
         RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(p_model), quote_literal(v_serving.model)
             USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';

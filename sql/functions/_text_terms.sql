@@ -1,8 +1,8 @@
 -- The terms of a text and how often each stands in it: what postings hold and what a query looks up.
 --
 -- Scripts that are written without spaces (Chinese, Japanese, Korean, Thai …) give pairs of neighbouring
--- characters, the last character of a run standing alone, so that each character begins one term and a
--- single character is found by its prefix. Everything else goes through Postgres's own parser and the
+-- characters. Han, Hangul and emoji give each character too, since one alone is often a word (猫), and a pair
+-- of the question («猫叫…») need not be one of the answer («一只猫»). Everything else goes through Postgres's own parser and the
 -- dictionary of p_config. A text that mixes both gives both. Only the first 200,000 characters count, and of
 -- words beyond ASCII the first 100,000: a tsvector holds 1 MiB, and a hyphenated word stands in it twice.
 --
@@ -20,6 +20,8 @@ DECLARE
     c_unspaced CONSTANT text := '[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2300-\u23ff\u2600-\u27bf'
         '\u2b00-\u2bff\u3005-\u3007\u3041-\u3096\u309d-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf'
         '\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff]+';
+    -- of these, where one character can be a word
+    c_word CONSTANT text := '[\u2300-\u27bf\u2b00-\u2bff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U0001f000-\U0003ffff]';
     -- spaces and punctuation beyond ASCII, of Latin, Greek, Hebrew, Arabic, Armenian, Indic and CJK texts
     c_blank CONSTANT text := '[\u0080-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7\u037e\u0387'
         '\u055a-\u055f\u0589\u058a\u05be\u05c0\u05c3\u05f3\u05f4\u060c\u061b\u061f\u066a-\u066d\u06d4\u0964\u0965'
@@ -47,13 +49,17 @@ BEGIN
     FROM unnest(to_tsvector(p_config, left(regexp_replace(v_text, c_unspaced || '|' || c_blank, ' ', 'g'), 100000))) AS l
     GROUP BY 1
     UNION ALL
-    SELECT g.pair, count(*)::integer
+    SELECT g.term, count(*)::integer
     FROM (
-        SELECT c.ch || coalesce(lead(c.ch) OVER (PARTITION BY r.n ORDER BY c.n), '') AS pair
-        FROM regexp_matches(v_text, c_unspaced, 'g') WITH ORDINALITY AS r (run, n)
-        CROSS JOIN LATERAL unnest(string_to_array(r.run[1], NULL)) WITH ORDINALITY AS c (ch, n)
+        SELECT unnest(CASE WHEN p.next IS NULL THEN ARRAY[p.ch] WHEN p.ch ~ c_word THEN ARRAY[p.ch || p.next, p.ch]
+            ELSE ARRAY[p.ch || p.next] END) AS term
+        FROM (
+            SELECT c.ch, lead(c.ch) OVER (PARTITION BY r.n ORDER BY c.n) AS next
+            FROM regexp_matches(v_text, c_unspaced, 'g') WITH ORDINALITY AS r (run, n)
+            CROSS JOIN LATERAL unnest(string_to_array(r.run[1], NULL)) WITH ORDINALITY AS c (ch, n)
+        ) p
     ) AS g
-    GROUP BY g.pair;
+    GROUP BY g.term;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._text_terms IS

@@ -1,6 +1,8 @@
 -- Wakes the job that works off a queue: TG_ARGV[0] is its kind. One such job waits at a time, for all
 -- tenants. A writer never waits for another here: who does not get the lock knows that a job is being
 -- enqueued, and should that one start too early, the worker's periodic sweep finds the rest.
+-- In REPEATABLE READ and above, a job that another tenant enqueued since the snapshot cannot be seen and would
+-- fail this writer; but it is the very job that is wanted.
 -- SECURITY DEFINER because a tenant has no rights on River's tables; a trigger cannot be called.
 CREATE OR REPLACE FUNCTION hippocampus._wake_sweeper()
 RETURNS trigger
@@ -19,12 +21,16 @@ BEGIN
     IF NOT pg_try_advisory_xact_lock(hashtextextended('hippocampus.sweep.' || v_kind, 0)) THEN
         RETURN NULL;
     END IF;
-    INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
-    VALUES (v_kind, '{}', 'sweep', 25, sha256(convert_to('sweep ' || v_kind, 'UTF8')), B'00000001')
-    ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
-        AND hippocampus.river_job_state_in_bitmask(unique_states, state)
-    DO NOTHING
-    RETURNING id INTO v_inserted;
+    BEGIN
+        INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
+        VALUES (v_kind, '{}', 'sweep', 25, sha256(convert_to('sweep ' || v_kind, 'UTF8')), B'00000001')
+        ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
+            AND hippocampus.river_job_state_in_bitmask(unique_states, state)
+        DO NOTHING
+        RETURNING id INTO v_inserted;
+    EXCEPTION WHEN serialization_failure THEN
+        RETURN NULL;
+    END;
     IF v_inserted IS NOT NULL THEN
         PERFORM pg_notify('hippocampus.river_insert', '{"queue":"sweep"}');
     END IF;

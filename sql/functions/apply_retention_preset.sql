@@ -8,7 +8,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_size('p_app_name', p_app_name, 1, 255);
+    PERFORM hippocampus._check_app(p_app_name, true);
     PERFORM hippocampus._check_one_of('p_preset', p_preset, ARRAY['busy', 'quiet', 'sensitive', 'archive']);
     PERFORM hippocampus._check_one_of('p_memory_type', p_memory_type, ARRAY['*', 'episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_one_of('p_category', p_category,

@@ -20,6 +20,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.block_set IS
-    'Sets a memory block, creating it where there is none, and returns its row. p_expected_version (0 for a block that must not exist) refuses with HC008 when somebody else wrote it; over p_token_limit (2,000 by default) is HC006.';
+    'Sets a memory block, creating it where there is none, and returns its row. p_expected_version (0 for a block that must not exist) refuses with HC008 when somebody else wrote it; over p_token_limit (2,000 by default) is HC006: by p_token_count where it is given; without it by an estimate, more than 16 bytes for each token of the limit, so that the block may be somewhat over until its next write with a count.';
 REVOKE ALL ON FUNCTION hippocampus.block_set FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.block_set TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

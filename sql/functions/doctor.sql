@@ -8,6 +8,8 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_role pg_roles;
+    v_login pg_roles;
+    v_discarded bigint;
     v_vector text := (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'vector');
     v_failed bigint;
     v_stuck bigint;
@@ -15,25 +17,31 @@ DECLARE
     v_serving hippocampus.embedding_models;
 BEGIN
     SELECT r.* INTO v_role FROM pg_roles r WHERE r.rolname = current_user;
+    SELECT r.* INTO v_login FROM pg_roles r WHERE r.rolname = session_user;
     RETURN QUERY SELECT 'row_level_security',
-        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls THEN 'warning' ELSE 'ok' END,
+        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls OR v_login.rolsuper OR v_login.rolbypassrls THEN 'warning' ELSE 'ok' END,
         format('%s %s', current_user, CASE WHEN v_role.rolsuper THEN 'is a superuser: no policy holds for it'
-            WHEN v_role.rolbypassrls THEN 'has BYPASSRLS: no policy holds for it' ELSE 'is held by the policies' END),
-        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls
+            WHEN v_role.rolbypassrls THEN 'has BYPASSRLS: no policy holds for it'
+            WHEN v_login.rolsuper OR v_login.rolbypassrls THEN format('is held by the policies, but its login %s can put the role off, and is not',
+                session_user)
+            ELSE 'is held by the policies' END),
+        CASE WHEN v_role.rolsuper OR v_role.rolbypassrls OR v_login.rolsuper OR v_login.rolbypassrls
             THEN 'Connect applications with a login that has hippocampus_tenant or hippocampus_service only.' ELSE '' END;
     RETURN QUERY SELECT 'forced_policies', CASE WHEN count(*) = 0 THEN 'ok' ELSE 'error' END,
         CASE WHEN count(*) = 0 THEN 'every table forces its policies' ELSE 'not forced: ' || string_agg(c.relname, ', ') END,
-        CASE WHEN count(*) = 0 THEN '' ELSE 'Run migrate up; nobody should alter these tables.' END
+        CASE WHEN count(*) = 0 THEN '' ELSE 'As their owner: ALTER TABLE hippocampus.… FORCE ROW LEVEL SECURITY, for each of these.' END
     FROM pg_class c
     WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relforcerowsecurity
       AND c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version';
     RETURN QUERY SELECT 'postgres', CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'error' ELSE 'ok' END,
-        'version ' || current_setting('server_version'), '';
+        'version ' || current_setting('server_version'),
+        CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'Upgrade to Postgres 16 or newer.' ELSE '' END;
     RETURN QUERY SELECT 'pgvector',
         CASE WHEN string_to_array(v_vector, '.')::integer[] >= ARRAY[0, 8, 4] THEN 'ok' ELSE 'warning' END,
         'version ' || v_vector,
         CASE WHEN string_to_array(v_vector, '.')::integer[] >= ARRAY[0, 8, 4] THEN ''
-            ELSE 'Before 0.8.4 vacuum can damage an HNSW index, before 0.8.2 a parallel build can overflow; builds here are not parallel. Update when your distribution does.' END;
+            ELSE 'Before 0.8.4 vacuum can damage an HNSW index' || CASE WHEN string_to_array(v_vector, '.')::integer[] >= ARRAY[0, 8, 2]
+                THEN '.' ELSE ', before 0.8.2 a parallel build can overflow; builds here are not parallel.' END || ' Update when your distribution does.' END;
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     RETURN QUERY SELECT 'embedding_model', 'ok',
         format('generation %s, %s dimensions, model %s', v_serving.generation, v_serving.dimension,
@@ -49,6 +57,13 @@ BEGIN
     RETURN QUERY SELECT 'embedding_queue', CASE WHEN v_queued > 0 THEN 'warning' ELSE 'ok' END,
         format('%s rows have waited for a vector for over 10 minutes', v_queued),
         CASE WHEN v_queued > 0 THEN 'They are found by their words meanwhile. See hippocampus.embedding_queue.error; is a worker running?' ELSE '' END;
+    IF has_table_privilege('hippocampus.river_job', 'SELECT') THEN -- the worker's and the service's
+        SELECT count(*) INTO v_discarded FROM hippocampus.river_job j
+        WHERE j.state = 'discarded' AND j.finalized_at > p_now - interval '7 days';
+        RETURN QUERY SELECT 'discarded_jobs', CASE WHEN v_discarded > 0 THEN 'error' ELSE 'ok' END,
+            format('%s jobs given up in 7 days', v_discarded),
+            CASE WHEN v_discarded > 0 THEN 'See hippocampus.river_job (kind, errors) WHERE state = ''discarded''.' ELSE '' END;
+    END IF;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.doctor IS

@@ -28,31 +28,32 @@ DECLARE
     -- array of rows would be copied whole with each change
     v_types text[]; v_contents text[]; v_reasons text[]; v_relevances double precision[];
     v_ordinals integer[]; v_headings integer[]; v_costs integer[]; v_ranks bigint[];
-    v_ids uuid[]; v_seqs bigint[]; v_threads uuid[];
+    v_ids uuid[]; v_seqs bigint[]; v_untils bigint[]; v_threads uuid[];
     v_taken boolean[];
     v_open integer[] := '{}'; -- sections whose heading is paid for
     v_section integer := 0;
     v_left integer := p_max_tokens;
     v_room integer := 0; -- what the section may use: its share, and what those before it left
     v_price integer;
-    v_first bigint; -- the first event that the history shows
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_thread(p_user_id, p_app_name, p_thread_id);
     PERFORM hippocampus._check_one_of('p_language', p_language, ARRAY['en', 'zh']);
     v_price := hippocampus._context_system_price(p_system_prompt, p_system_tokens, (v_budgets ->> 'system')::integer,
         p_max_tokens, p_system_overflow);
     SELECT array_agg(c.context_type), array_agg(c.content), array_agg(c.omitted_reason), array_agg(c.relevance),
         array_agg(c.ordinal), array_agg(c.tokens), array_agg(c.cost), array_agg(c.rank),
-        array_agg(c.source_id), array_agg(c.source_seq), array_agg(c.source_thread_id), array_agg(false)
-    INTO v_types, v_contents, v_reasons, v_relevances, v_ordinals, v_headings, v_costs, v_ranks, v_ids, v_seqs, v_threads, v_taken
+        array_agg(c.source_id), array_agg(c.source_seq), array_agg(c.source_until), array_agg(c.source_thread_id), array_agg(false)
+    INTO v_types, v_contents, v_reasons, v_relevances, v_ordinals, v_headings, v_costs, v_ranks, v_ids, v_seqs, v_untils, v_threads,
+        v_taken
     FROM (
         SELECT k.*, w.ordinal, w.tokens
-        FROM (SELECT 'system', 1::bigint, p_system_prompt, 1::float8, v_price, NULL::uuid, NULL::bigint, NULL::uuid, NULL::text
+        FROM (SELECT 'system', 1::bigint, p_system_prompt, 1::float8, v_price, NULL::uuid, NULL::bigint, NULL::bigint, NULL::uuid, NULL::text
               WHERE v_price > 0
               UNION ALL
               SELECT * FROM hippocampus._context_candidates(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
                   (v_budgets ->> 'history')::integer, p_thread_id, p_now)
-        ) AS k (context_type, rank, content, relevance, cost, source_id, source_seq, source_thread_id, omitted_reason)
+        ) AS k (context_type, rank, content, relevance, cost, source_id, source_seq, source_until, source_thread_id, omitted_reason)
         JOIN hippocampus._context_words(p_language) w ON w.context_type = k.context_type
         ORDER BY w.ordinal, k.rank
     ) c;
@@ -71,11 +72,13 @@ BEGIN
             IF v_section <> ALL (v_open) THEN v_open := v_open || v_section; END IF;
         END IF;
     END LOOP;
-    -- an episode gives way to the history that tells it, but not to one that has no room to
-    v_first := (SELECT min(e.seq) FROM unnest(v_seqs, v_ordinals, v_taken) AS e (seq, ordinal, taken) WHERE e.ordinal = 6 AND e.taken);
-    SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND (v_first IS NULL OR e.seq < v_first) THEN NULL ELSE e.reason END
-        ORDER BY e.n)
-    INTO v_reasons FROM unnest(v_reasons, v_seqs) WITH ORDINALITY AS e (reason, seq, n);
+    -- an episode gives way to the history that tells it whole, but not to one that had no room to
+    SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND e.until < coalesce(h.gap, 9223372036854775807)
+            OR e.reason <> 'stands in the history' THEN e.reason END ORDER BY e.n)
+    INTO v_reasons FROM unnest(v_reasons, v_seqs, v_untils) WITH ORDINALITY AS e (reason, seq, until, n)
+    LEFT JOIN (SELECT g.seq, g.taken, min(g.seq) FILTER (WHERE NOT g.taken) OVER (ORDER BY g.seq DESC) AS gap -- passed over next
+               FROM unnest(v_seqs, v_ordinals, v_taken) AS g (seq, ordinal, taken) WHERE g.ordinal = 6) h
+        ON h.seq = e.seq AND h.taken AND e.reason = 'stands in the history';
     -- once more round with what is left: memories first, then facts, then history
     FOREACH v_section IN ARRAY ARRAY[5, 4, 6] LOOP
         FOR i IN 1..coalesce(cardinality(v_types), 0) LOOP

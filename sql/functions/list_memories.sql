@@ -3,7 +3,8 @@ CREATE OR REPLACE FUNCTION hippocampus.list_memories(
     p_app_name text,
     p_memory_type text DEFAULT NULL,
     p_limit integer DEFAULT 50,
-    p_offset integer DEFAULT 0
+    p_offset integer DEFAULT 0,
+    p_include_superseded boolean DEFAULT false
 ) RETURNS SETOF hippocampus.memories
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
 SET search_path = pg_catalog, pg_temp
@@ -17,11 +18,12 @@ BEGIN
     SELECT m.* FROM hippocampus.memories m
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name
       AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
+      AND (p_include_superseded OR m.superseded_by IS NULL)
     ORDER BY m.retention_score DESC, m.created_at DESC, m.id
     LIMIT p_limit OFFSET p_offset;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus.list_memories IS 'A user''s memories, best retained first, then newest; in pages.';
+COMMENT ON FUNCTION hippocampus.list_memories IS 'A user''s memories, best retained first, then newest; in pages. Superseded ones only with p_include_superseded.';
 REVOKE ALL ON FUNCTION hippocampus.list_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.list_memories
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

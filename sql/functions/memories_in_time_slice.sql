@@ -4,7 +4,8 @@ CREATE OR REPLACE FUNCTION hippocampus.memories_in_time_slice(
     p_start timestamptz,
     p_end timestamptz,
     p_limit integer DEFAULT 50,
-    p_memory_type text DEFAULT NULL
+    p_memory_type text DEFAULT NULL,
+    p_include_superseded boolean DEFAULT false
 ) RETURNS SETOF hippocampus.memories
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
 SET search_path = pg_catalog, pg_temp
@@ -22,12 +23,13 @@ BEGIN
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name
       AND m.occurred_from >= coalesce(p_start, '-infinity') AND m.occurred_from <= coalesce(p_end, 'infinity')
       AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
+      AND (p_include_superseded OR m.superseded_by IS NULL)
     ORDER BY m.occurred_from DESC, m.id
     LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.memories_in_time_slice IS
-    'A user''s memories of what happened between two times (inclusive), newest first.';
+    'A user''s memories of what happened between two times (inclusive), newest first. Superseded ones only with p_include_superseded.';
 REVOKE ALL ON FUNCTION hippocampus.memories_in_time_slice FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.memories_in_time_slice
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -35,6 +35,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_embedding IS
-    'Stores the vector of a memory or fact (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
+    'Stores the vector of a memory or fact (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
 REVOKE ALL ON FUNCTION hippocampus.put_embedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

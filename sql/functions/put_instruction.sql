@@ -13,7 +13,7 @@ DECLARE
     v_version integer;
     v_metadata jsonb;
 BEGIN
-    PERFORM hippocampus._check_scope('any', p_app_name);
+    PERFORM hippocampus._check_app(p_app_name);
     PERFORM hippocampus._check_size('p_instruction_key', p_instruction_key, 1, 255);
     PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
     PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);

@@ -1,5 +1,5 @@
--- Search in the log itself. What was meant often stands beside the words that were asked for (an answer does
--- not repeat its question), so an event shares in the score of its two neighbours.
+-- Search in the log itself, by the evidence of an event's words, its neighbours' and its conversation's: what
+-- was meant often stands beside the words that were asked for.
 CREATE OR REPLACE FUNCTION hippocampus.recall_conversation(
     p_user_id text,
     p_app_name text,
@@ -10,33 +10,37 @@ CREATE OR REPLACE FUNCTION hippocampus.recall_conversation(
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $fn$
+DECLARE
+    v_number bigint;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    IF p_thread_id IS NOT NULL THEN
+        SELECT t.number INTO v_number FROM hippocampus.threads t
+        WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'thread % is unknown', p_thread_id
+                USING ERRCODE = 'HC002', HINT = 'Leave p_thread_id out to search all of the user''s threads.';
+        END IF;
+    END IF;
     RETURN QUERY
-    WITH hits AS (
-        SELECT e.thread_id, e.sequence_num, t.bm25
-        FROM (SELECT h.row_id, h.bm25
-              FROM hippocampus._text_hits(p_user_id, p_app_name, 'event', coalesce(p_query, '')) h
-              ORDER BY h.bm25 DESC, h.row_id LIMIT CASE WHEN p_thread_id IS NULL THEN 10 * p_limit END) t
-        JOIN hippocampus.events e ON e.id = t.row_id AND e.user_id = p_user_id AND e.app_name = p_app_name
-        WHERE p_thread_id IS NULL OR e.thread_id = p_thread_id
-    ), spread AS (
-        SELECT h.thread_id, h.sequence_num + d.step AS sequence_num, sum(h.bm25 * d.share) AS score
-        FROM hits h CROSS JOIN (VALUES (-1, 0.3), (0, 1.0), (1, 0.3)) AS d (step, share)
-        GROUP BY h.thread_id, h.sequence_num + d.step
+    WITH told AS (
+        SELECT t.place, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
+        FROM hippocampus._evidence(p_user_id, p_app_name, 'event', hippocampus._query_terms(p_app_name, p_query),
+            greatest(100, p_limit), v_number) t
     )
-    SELECT e.id, e.thread_id, e.sequence_num, s.score::double precision, e.author, e.event_type, e.category, e.text,
-        e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
-    FROM spread s
-    JOIN hippocampus.events e ON e.thread_id = s.thread_id AND e.sequence_num = s.sequence_num
+    SELECT e.id, e.thread_id, e.sequence_num, (s.nearby + 0.5 * s.session) / 1.5 AS score, e.author, e.event_type, e.category,
+        e.text, e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
+    FROM told s
+    JOIN hippocampus.threads t ON t.number = s.place / 16777216 AND t.user_id = p_user_id AND t.app_name = p_app_name
+    JOIN hippocampus.events e ON e.thread_id = t.id AND e.sequence_num = s.place % 16777216
         AND e.user_id = p_user_id AND e.app_name = p_app_name
-    ORDER BY s.score DESC, e.created_at DESC, e.thread_id, e.sequence_num
+    ORDER BY score DESC, e.created_at DESC, e.thread_id, e.sequence_num
     LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_conversation IS
-    'Searches a user''s session log by words, consolidated or not; an event shares in its neighbours'' score.';
+    'Searches a user''s session log by words, consolidated or not, in all threads or one (HC002 where it is unknown); an event has part in the evidence of its neighbours and its conversation.';
 REVOKE ALL ON FUNCTION hippocampus.recall_conversation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_conversation
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

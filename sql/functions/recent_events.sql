@@ -11,6 +11,7 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
+    PERFORM hippocampus._check_thread(p_user_id, p_app_name, p_thread_id);
     IF p_thread_id IS NULL THEN
         RETURN QUERY
         SELECT r.* FROM (
@@ -29,7 +30,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recent_events IS
-    'The newest events of a thread, or of all of a user''s threads where p_thread_id is null; oldest first.';
+    'The newest events of a thread, or of all of a user''s threads where p_thread_id is null; oldest first. Raises HC002 for an unknown thread.';
 REVOKE ALL ON FUNCTION hippocampus.recent_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recent_events
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

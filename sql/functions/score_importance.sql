@@ -16,7 +16,7 @@ BEGIN ATOMIC
         + CASE WHEN p_context -> 'errorRecovered' = 'true' THEN 0.15 ELSE 0 END))::double precision;
 END;
 COMMENT ON FUNCTION hippocampus.score_importance IS
-    'How much an event matters, 0 to 1: by category (chat .6, observation .4, task .7, decision .8, tool-use .7, error .9, insight .85, other .5), plus mentionedMe .2, userDirectMessage .15, actionTaken .1, errorRecovered .15.';
+    'How much an event matters, 0 to 1, for append_event''s p_context or the context of append_events: by category (chat .6, observation .4, task .7, decision .8, tool-use .7, error .9, insight .85, other .5), plus mentionedMe .2, userDirectMessage .15, actionTaken .1, errorRecovered .15.';
 REVOKE ALL ON FUNCTION hippocampus.score_importance FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.score_importance
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -52,7 +52,7 @@ BEGIN
     v_strength := coalesce(v_weights -> 'strength', '0');
     v_recency := coalesce(v_weights -> 'recency', '0');
     -- no word to look up and no vector: the caller browses, strongest and newest first
-    v_terms := hippocampus._query_terms(p_user_id, p_app_name, 'memory', coalesce(p_query, ''));
+    v_terms := hippocampus._query_terms(p_app_name, p_query);
     v_browse := p_query_embedding IS NULL AND cardinality(v_terms) = 0;
     RETURN QUERY
     WITH told AS MATERIALIZED (
@@ -70,7 +70,7 @@ BEGIN
             AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type = 'episodic'
         WHERE o.row_id IS NOT NULL OR m.id IS NOT NULL
     ), meaning AS MATERIALIZED (
-        SELECT v.row_id FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
+        SELECT v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
             CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
     ), browsed AS (
         SELECT m.id FROM hippocampus.memories m
@@ -80,21 +80,9 @@ BEGIN
         SELECT w.row_id FROM words w
         UNION SELECT n.row_id FROM meaning n
         UNION SELECT b.id FROM browsed b
-    ), parts AS (
-        SELECT m.*, coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND hippocampus._is_asked(m.author, p_query) THEN 0.2 ELSE 0 END
-                AS text_score,
-            least(1, greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
-            hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
-                m.created_at, p_now) AS retention,
-            CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
-                m.running_intensity, m.access_count, m.last_accessed_at, p_now) END AS strength,
-            exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
-        FROM candidates c
+    ), kept AS MATERIALIZED (
+        SELECT m.* FROM candidates c
         JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-        CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
-        LEFT JOIN words w ON w.row_id = m.id
-        LEFT JOIN hippocampus.embeddings e ON e.user_id = p_user_id AND e.app_name = p_app_name
-            AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.id AND v_query IS NOT NULL
         WHERE m.superseded_by IS NULL
           AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
           AND (p_categories IS NULL OR m.category = ANY (p_categories))
@@ -104,6 +92,26 @@ BEGIN
               WHERE s.memory_id = m.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name))
           AND (p_since IS NULL OR m.occurred_until >= p_since)
           AND (p_until IS NULL OR m.occurred_from <= p_until)
+    ), kinds AS MATERIALIZED ( -- what is the same for many rows is found out once
+        SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT r.memory_type, r.category FROM kept r) k
+        CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
+    ), authors AS MATERIALIZED (
+        SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
+    ), parts AS (
+        SELECT m.*, coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND a.asked THEN 0.2 ELSE 0 END AS text_score,
+            least(1, greatest(0, coalesce(n.similarity, -(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
+            hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+                m.created_at, p_now) AS retention,
+            CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
+                m.running_intensity, m.access_count, m.last_accessed_at, p_now) END AS strength,
+            exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
+        FROM kept m
+        JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
+        LEFT JOIN authors a ON a.author = m.author
+        LEFT JOIN words w ON w.row_id = m.id
+        LEFT JOIN meaning n ON n.row_id = m.id
+        LEFT JOIN hippocampus.embeddings e ON n.row_id IS NULL AND v_query IS NOT NULL AND e.user_id = p_user_id
+            AND e.app_name = p_app_name AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.id
     ), ranked AS (
         SELECT s.*, (v_text * s.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0) AS relevance
         FROM parts s

@@ -19,7 +19,7 @@ BEGIN
         FROM hippocampus.memories m
         WHERE (p_user_id IS NULL OR m.user_id = p_user_id) AND (p_app_name IS NULL OR m.app_name = p_app_name)
         GROUP BY m.user_id, m.app_name
-        HAVING count(*) > (SELECT min(p.max_per_user) FROM hippocampus.retention_policies p
+        HAVING count(*) > (SELECT coalesce(min(p.max_per_user), 100000) FROM hippocampus.retention_policies p
                            WHERE p.app_name IN (m.app_name, '*'))
     ), placed AS (
         SELECT m.id, m.user_id, m.app_name, m.access_count, m.encounter_count, p.max_per_user, row_number() OVER (

@@ -1,6 +1,7 @@
 -- States a fact. Equal to the current value, it strengthens it. Different and newer, it takes its place, and
 -- the old value stays as history, closed at the time that the new one begins. Told to have begun earlier than
--- values that are known, it is placed between them, and cuts short the one that held at that time only.
+-- values that are known, it is placed between them, and cuts short the one that held at that time only; equal to
+-- the value that followed, it is that one, which began earlier than was known.
 -- Much less sure (by more than fact_supersede_margin) than the value that held at that time, it is kept as
 -- history that never held, so that a guess does not replace what is known. No two values ever hold at once:
 -- facts of one key wait for each other, and of a time that nobody gave (p_valid_from null), the one that
@@ -32,6 +33,7 @@ DECLARE
     v_held hippocampus.facts; -- what held when the new value begins
     v_next hippocampus.facts; -- what is known to have followed
     v_guess boolean;
+    v_earlier boolean; -- the next value is this one, and began now
     v_metadata jsonb;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
@@ -58,32 +60,48 @@ BEGIN
     SELECT f.* INTO v_held FROM hippocampus.facts f
     WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
       AND f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
-    v_same := CASE p_value WHEN v_current.value THEN v_current.id WHEN v_held.value THEN v_held.id END;
+    SELECT f.* INTO v_next FROM hippocampus.facts f
+    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
+      AND f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
+    ORDER BY f.valid_from LIMIT 1;
+    v_guess := coalesce(p_confidence < v_held.confidence
+        - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
+    v_earlier := coalesce(v_next.value = p_value, false) AND NOT v_guess AND v_held.value IS DISTINCT FROM p_value;
+    v_same := CASE WHEN v_earlier THEN v_next.id WHEN v_current.value = p_value THEN v_current.id
+        WHEN v_held.value = p_value THEN v_held.id END;
     IF v_same IS NOT NULL THEN
         UPDATE hippocampus.facts f
         SET running_intensity = (f.running_intensity * f.encounter_count + p_intensity) / (f.encounter_count + 1),
             encounter_count = f.encounter_count + 1,
             confidence = greatest(f.confidence, p_confidence),
             thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
-            last_accessed_at = greatest(f.last_accessed_at, p_now)
+            last_accessed_at = greatest(f.last_accessed_at, p_now),
+            recorded_at = CASE WHEN v_earlier THEN greatest(f.recorded_at, p_now) ELSE f.recorded_at END,
+            valid_from = CASE WHEN v_earlier THEN v_from ELSE f.valid_from END
         WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
         IF p_embedding IS NOT NULL THEN
             PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_same, p_embedding, p_embedding_model);
         END IF;
     END IF;
-    v_guess := coalesce(p_confidence < v_held.confidence
-        - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
     IF v_held.value = p_value OR v_same IS NOT NULL AND v_guess THEN
         RETURN v_same;
     END IF;
-    SELECT f.* INTO v_next FROM hippocampus.facts f
-    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-      AND f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
-    ORDER BY f.valid_from LIMIT 1;
     IF NOT v_guess THEN
         UPDATE hippocampus.facts f
-        SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at), superseded_by = v_id
+        SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at),
+            superseded_by = CASE WHEN v_earlier THEN v_same ELSE v_id END
         WHERE f.id = v_held.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
+    END IF;
+    IF v_earlier THEN
+        IF v_next.recorded_at < p_now THEN -- what was believed stays, as what was corrected now: it began later
+            INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
+                running_intensity, token_count, token_count_exact, thread_id, superseded_by, user_id, app_name, fact_type, key,
+                value, metadata)
+            VALUES (v_next.recorded_at, v_next.valid_from, v_next.valid_from, p_now, v_next.last_accessed_at, v_next.confidence,
+                v_next.running_intensity, v_next.token_count, v_next.token_count_exact, v_next.thread_id, v_same, p_user_id,
+                p_app_name, p_fact_type, p_key, p_value, v_next.metadata);
+        END IF;
+        RETURN v_same;
     END IF;
     IF p_embedding IS NOT NULL THEN
         PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_id, p_embedding, p_embedding_model);
@@ -100,6 +118,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.upsert_fact IS
-    'States a fact and returns its row. An equal current value is strengthened, and its row returned; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history; one less sure than the value of that time by more than the setting fact_supersede_margin is kept as history only.';
+    'States a fact and returns its row. An equal current value is strengthened, and its row returned; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history, or moves the beginning of an equal one that followed back, which is strengthened and returned; one less sure than the value of that time by more than the setting fact_supersede_margin is kept as history only.';
 REVOKE ALL ON FUNCTION hippocampus.upsert_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.upsert_fact TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

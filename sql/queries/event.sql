@@ -5,12 +5,6 @@ SELECT * FROM hippocampus.append_events(
 -- name: EventGetByEventID :one
 SELECT * FROM hippocampus.events e WHERE e.thread_id = @thread_id AND e.event_id = @event_id::text;
 
--- name: EventListAfter :many
-SELECT * FROM hippocampus.events e
-WHERE e.thread_id = @thread_id AND e.sequence_num > @after_seq
-ORDER BY e.sequence_num
-LIMIT @max_rows;
-
 -- name: EventListForModel :many
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count

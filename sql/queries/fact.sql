@@ -8,11 +8,6 @@ SELECT * FROM hippocampus.facts_as_of(
     p_user_id => @user_id, p_app_name => @app_name, p_at => coalesce(sqlc.narg(at)::timestamptz, now()),
     p_known_at => sqlc.narg(known_at), p_fact_type => sqlc.narg(fact_type), p_key => sqlc.narg(key));
 
--- name: FactListCurrent :many
-SELECT * FROM hippocampus.facts f
-WHERE f.user_id = @user_id AND f.app_name = @app_name AND f.valid_until IS NULL
-ORDER BY f.fact_type, f.key;
-
 -- name: FactListTexts :many
 -- How facts that are still to be stored will read.
 SELECT hippocampus._fact_text(v.key, v.value)::text AS text

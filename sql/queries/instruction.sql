@@ -1,9 +1,3 @@
--- name: InstructionGetCurrent :one
-SELECT * FROM hippocampus.instructions i
-WHERE i.app_name = @app_name AND i.instruction_key = @instruction_key
-ORDER BY i.version DESC
-LIMIT 1;
-
 -- name: InstructionPut :one
 SELECT hippocampus.put_instruction(
     p_app_name => @app_name, p_instruction_key => @instruction_key, p_content => @content, p_metadata => @metadata,

@@ -7,6 +7,9 @@ SELECT hippocampus.cleanup_low_value_memories(
 SELECT * FROM hippocampus.retention_distribution(p_user_id => sqlc.narg(user_id), p_app_name => sqlc.narg(app_name),
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
+-- name: RetentionFoldTotals :one
+SELECT hippocampus.fold_posting_totals(p_limit => @max_rows)::integer AS folded;
+
 -- name: RetentionSweep :one
 SELECT b.scanned, b.refreshed, b.deleted, coalesce(b.after_user_id, '')::text AS after_user_id,
     coalesce(b.after_app_name, '')::text AS after_app_name, coalesce(b.after_created_at, '0001-01-01 UTC')::timestamptz AS after_created_at,

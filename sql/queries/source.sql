@@ -1,8 +1,3 @@
--- name: SourceCreate :exec
-INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, fact_id, thread_id, job_id, user_id, app_name, model)
-VALUES (@from_seq, @to_seq, sqlc.narg(memory_id), sqlc.narg(fact_id), @thread_id, sqlc.narg(job_id), @user_id, @app_name,
-    sqlc.narg(model));
-
 -- name: SourceCreateMany :exec
 -- A row a memory or fact: of memory_ids and fact_ids, the other one is the nil UUID.
 INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, fact_id, thread_id, job_id, user_id, app_name, model)
@@ -12,8 +7,3 @@ SELECT v.from_seq, v.to_seq, nullif(v.memory_id, '00000000-0000-0000-0000-000000
 FROM (SELECT unnest(@from_seqs::bigint[]) AS from_seq, unnest(@to_seqs::bigint[]) AS to_seq,
         unnest(@memory_ids::uuid[]) AS memory_id, unnest(@fact_ids::uuid[]) AS fact_id,
         unnest(@models::text[]) AS model) v;
-
--- name: SourceListByMemory :many
-SELECT * FROM hippocampus.memory_sources s
-WHERE s.memory_id = @memory_id AND s.user_id = @user_id AND s.app_name = @app_name
-ORDER BY s.created_at, s.from_seq;

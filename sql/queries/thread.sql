@@ -13,12 +13,6 @@ SELECT * FROM hippocampus.threads t WHERE t.id = @id;
 SELECT * FROM hippocampus.threads t
 WHERE t.user_id = @user_id AND t.app_name = @app_name AND t.session_id = @session_id;
 
--- name: ThreadList :many
-SELECT * FROM hippocampus.threads t
-WHERE t.user_id = @user_id AND t.app_name = @app_name
-ORDER BY t.updated_at DESC, t.id
-LIMIT @max_rows;
-
 -- name: ThreadLock :one
 -- The consolidation's last step holds the thread while it writes and moves the watermark.
 SELECT * FROM hippocampus.threads t WHERE t.id = @id FOR NO KEY UPDATE;

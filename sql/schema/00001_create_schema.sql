@@ -26,7 +26,7 @@ CREATE TABLE hippocampus.settings (
     CONSTRAINT settings_value_check CHECK (pg_column_size(value) <= 65536)
 );
 COMMENT ON TABLE hippocampus.settings IS
-    'One row a setting. app_name ''*'' holds the deployment''s value; a row of an app overrides it for that app.';
+    'One row a setting. app_name ''*'' holds the deployment''s value; a row of an app overrides it for that app. Written with put_setting; a trigger refuses what is not valid. text_search_config cannot change once rows are indexed: their words were stemmed with it.';
 
 INSERT INTO hippocampus.settings (key, value) VALUES
     ('text_search_config', '"english"'),

@@ -123,7 +123,7 @@ COMMENT ON TABLE hippocampus.facts IS
     'Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.';
 COMMENT ON COLUMN hippocampus.facts.valid_from IS 'When it became true, as far as is known.';
 COMMENT ON COLUMN hippocampus.facts.valid_until IS 'When it ceased to be true; null while it is current.';
-COMMENT ON COLUMN hippocampus.facts.recorded_at IS 'When it was learned.';
+COMMENT ON COLUMN hippocampus.facts.recorded_at IS 'When it was learned; that it began at valid_from, where that was told later.';
 COMMENT ON COLUMN hippocampus.facts.closed_at IS 'When it was learned that it had ceased to be true.';
 
 CREATE TABLE hippocampus.memory_sources (
@@ -198,7 +198,7 @@ CREATE TABLE hippocampus.memory_blocks (
 CREATE INDEX memory_blocks_token_count_exact_idx ON hippocampus.memory_blocks (updated_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.memory_blocks IS
     'Named texts that an agent edits itself and always sees: in every context window, before recalled memories.';
-COMMENT ON COLUMN hippocampus.memory_blocks.token_limit IS 'A write that would make the value longer than this many tokens is refused.';
+COMMENT ON COLUMN hippocampus.memory_blocks.token_limit IS 'How many tokens the value may have. A write that brings its exact count is refused beyond it. Without one, as from SQL, an estimate decides, that no text is over 16 bytes a token: refused is what is longer than 16 · token_limit bytes. The count that count_tokens makes later may be over the limit; the value stays, is counted as it is in every window, and the next write with a count must be within it.';
 -- +goose StatementEnd
 
 -- +goose Down

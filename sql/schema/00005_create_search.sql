@@ -60,7 +60,9 @@ CREATE TABLE hippocampus.embedding_models (
 );
 CREATE UNIQUE INDEX embedding_models_serving_key ON hippocampus.embedding_models (status) WHERE status = 'serving';
 COMMENT ON TABLE hippocampus.embedding_models IS
-    'Generations of embeddings. One serves; its dimension was chosen at the first migration, its model by the first that wrote a vector.';
+    'Generations of embeddings. One serves; its dimension was chosen at the first migration, its model is the first that a writer of a vector named.';
+COMMENT ON COLUMN hippocampus.embedding_models.model IS
+    'Whose vectors these are; null until a writer names one. Vectors of another model are refused (HC014); those of a writer that names none are taken for its own.';
 
 -- The dimension is the migration's argument: `migrate up --dimension N`, 1536 when not given.
 INSERT INTO hippocampus.embedding_models (generation, dimension, status)

@@ -65,11 +65,17 @@ GRANT INSERT, DELETE ON hippocampus.user_state, hippocampus.memories, hippocampu
     hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals,
     hippocampus.embeddings, hippocampus.embedding_queue
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
-GRANT UPDATE ON hippocampus.user_state, hippocampus.memories, hippocampus.facts,
-    hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
+GRANT UPDATE ON hippocampus.user_state, hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
-GRANT INSERT, UPDATE ON hippocampus.app_state
-    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE ON hippocampus.memories, hippocampus.facts TO hippocampus_service, hippocampus_worker;
+-- What a memory or a fact is, when it was stored, and where it stands in the log, stays: see _refuse_update.
+GRANT UPDATE (last_accessed_at, occurred_until, retention_score, initial_score, importance, running_intensity,
+    encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, visibility,
+    shared_by, tags, metadata) ON hippocampus.memories TO hippocampus_tenant;
+GRANT UPDATE (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count,
+    access_count, token_count, token_count_exact, thread_id, superseded_by, metadata) ON hippocampus.facts
+    TO hippocampus_tenant;
+GRANT INSERT, UPDATE ON hippocampus.app_state TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE (token_count, token_count_exact) ON hippocampus.events
     TO hippocampus_service, hippocampus_worker;
 GRANT INSERT, UPDATE, DELETE ON hippocampus.instructions, hippocampus.retention_policies, hippocampus.settings

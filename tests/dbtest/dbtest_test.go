@@ -40,7 +40,7 @@ func TestTx(t *testing.T) {
 		t.Run("RollsBack", func(t *testing.T) {
 			t.Parallel() // the one that comes second waits for the first to roll back
 			tx := dbtest.Tx(t)
-			_, err := tx.Exec(t.Context(), "INSERT INTO hippocampus.settings (key, value) VALUES ('dbtest', '1')")
+			_, err := tx.Exec(t.Context(), `INSERT INTO hippocampus.settings (key, value) VALUES ('ranking/dbtest', '{"text": 1}')`)
 			require.NoError(t, err)
 		})
 	}

@@ -47,10 +47,33 @@ func TestDoctor(t *testing.T) {
 		require.Contains(t, got["row_level_security"].Detail, "superuser")
 		require.Equal(t, "ok", got["forced_policies"].Status)
 		require.Equal(t, "ok", got["postgres"].Status)
-		b.exec(t, "SET LOCAL ROLE hippocampus_tenant")
-		require.Equal(t, "ok", findings(t, b)["row_level_security"].Status)
-		b.exec(t, "SET LOCAL ROLE hippocampus_reader")
-		require.Equal(t, "ok", findings(t, b)["row_level_security"].Status)
+		for _, role := range []string{"hippocampus_tenant", "hippocampus_reader"} {
+			b.exec(t, "SET LOCAL ROLE "+role)
+			got = findings(t, b)
+			require.Equal(t, "warning", got["row_level_security"].Status) // a role that a superuser took on can be put off
+			require.Contains(t, got["row_level_security"].Detail, "can put the role off")
+			require.NotContains(t, got, "discarded_jobs") // no tenant reads River's tables
+		}
+	})
+
+	t.Run("FindsJobsGivenUp", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		require.Equal(t, "ok", findings(t, b)["discarded_jobs"].Status)
+		b.exec(t, `INSERT INTO hippocampus.river_job (kind, args, max_attempts, queue, state, finalized_at)
+			VALUES ('embed', '{}', 1, 'sweep', 'discarded', $1)`, b.now.Add(-day))
+		require.Equal(t, "error", findings(t, b)["discarded_jobs"].Status)
+		b.now = b.now.Add(8 * day)
+		require.Equal(t, "ok", findings(t, b)["discarded_jobs"].Status)
+	})
+
+	t.Run("FindsTablesThatDoNotForcePolicies", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, "ALTER TABLE hippocampus.app_state NO FORCE ROW LEVEL SECURITY")
+		got := findings(t, b)["forced_policies"]
+		require.Equal(t, "error", got.Status)
+		require.Contains(t, got.Hint, "FORCE ROW LEVEL SECURITY")
 	})
 }
 

@@ -15,6 +15,22 @@ import (
 func TestAppendEvent(t *testing.T) {
 	t.Parallel()
 
+	t.Run("ContextScoresImportanceAndMetadataDoesNot", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for named, want := range map[string]float64{
+			`p_metadata => '{"mentionedMe": true}'`:                      0.6,
+			`p_context => '{"mentionedMe": true}'`:                       0.8,
+			`p_context => '{"mentionedMe": true}', p_importance => 0.25`: 0.25,
+			`p_context => NULL, p_category => 'task'`:                    0.7,
+		} {
+			require.InDelta(t, want, get[float64](t, b,
+				"SELECT (hippocampus.append_event($1, 'user', 'message', '{}', "+named+")).importance::float8", thread), 1e-6, named)
+		}
+		b.refuses(t, "HC009", "p_context is a JSON array", "SELECT hippocampus.append_event($1, 'user', 'message', '{}', p_context => '[]')", thread)
+	})
+
 	t.Run("Defaults", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

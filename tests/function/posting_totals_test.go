@@ -129,6 +129,24 @@ func TestPostingTotals(t *testing.T) {
 		b.totals(t, t.Fatalf)
 	})
 
+	t.Run("FoldedByTheWorker", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, "SELECT setseed(0.5)")
+		b.remember(t, "tea")
+		b.exec(t, `INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
+			SELECT n % 3 - 1, 1 - n % 3, $1, $2, 'memory' FROM generate_series(1, 63) n`, b.UserID, b.AppName)
+		require.Equal(t, 64, b.totals(t, t.Fatalf))
+		b.exec(t, "SELECT hippocampus.fold_posting_totals()")
+		require.Equal(t, 64, b.totals(t, t.Fatalf)) // is few enough
+		b.exec(t, `INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source) VALUES (0, 0, $1, $2, 'memory')`,
+			b.UserID, b.AppName)
+		b.exec(t, "SET LOCAL ROLE hippocampus_worker")
+		require.GreaterOrEqual(t, get[int](t, b, "SELECT hippocampus.fold_posting_totals(p_limit => 1000)"), 1)
+		require.Equal(t, 1, b.totals(t, t.Fatalf))
+		b.refuses(t, "HC009", "p_limit is 0", "SELECT hippocampus.fold_posting_totals(0)")
+	})
+
 	t.Run("SeveralTenantsInOneStatement", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -79,6 +79,20 @@ func TestRemember(t *testing.T) {
 		require.True(t, b.now.Add(-day).Equal(m.CreatedAt))
 	})
 
+	t.Run("OriginStays", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		one, two := b.thread(t), get[uuid.UUID](t, b, "SELECT hippocampus.create_thread($1, $2, 'two')", b.UserID, b.AppName)
+		id := b.rememberWith(t, "tea", "p_thread_id => $5, p_from_seq => 1, p_memory_type => 'episodic'", one)
+		for _, set := range []string{
+			"memory_type = 'summary'", "occurred_from = now()", "from_seq = 2", "content = 'milk'", "thread_id = '" + two.String() + "'",
+		} {
+			b.refuses(t, "HC009", "cannot change", "UPDATE hippocampus.memories SET "+set+" WHERE id = $1", id)
+		}
+		b.exec(t, "UPDATE hippocampus.memories SET thread_id = thread_id WHERE id = $1", id)
+		b.exec(t, "UPDATE hippocampus.memories SET thread_id = NULL WHERE id = $1", id)
+	})
+
 	t.Run("OtherTypeOrTenantIsAnother", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -184,6 +198,20 @@ func TestRemember(t *testing.T) {
 		require.NotEqual(t, b.remember(t, "a b"), b.remember(t, "ab"))
 	})
 
+	t.Run("SupersededAreListedWhenAskedFor", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id := b.remember(t, "tea")
+		b.exec(t, "UPDATE hippocampus.memories SET superseded_by = $2 WHERE id = $1", id, b.remember(t, "coffee"))
+		for _, sql := range []string{
+			"SELECT count(*) FROM hippocampus.list_memories($1, $2, p_include_superseded => $3)",
+			"SELECT count(*) FROM hippocampus.memories_in_time_slice($1, $2, NULL, NULL, p_include_superseded => $3)",
+		} {
+			require.Equal(t, 1, get[int](t, b, sql, b.UserID, b.AppName, false))
+			require.Equal(t, 2, get[int](t, b, sql, b.UserID, b.AppName, true))
+		}
+	})
+
 	t.Run("SupersededWordsMayBeTrueAgain", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -279,6 +307,23 @@ func TestPutEmbedding(t *testing.T) {
 		require.NotEmpty(t, hint)
 		require.Equal(t, before, b.counts(t))
 		b.exec(t, put, b.UserID, b.AppName, "memory", id, vector(1), "ours")
+	})
+
+	t.Run("FirstWriterNamesTheModel", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		model := func() *string {
+			return get[*string](t, b, "SELECT g.model FROM hippocampus.embedding_models g WHERE g.status = 'serving'")
+		}
+		b.rememberWith(t, "unnamed", "p_embedding => $5", vector(1))
+		require.Nil(t, model())
+		b.rememberWith(t, "tea", "p_embedding => $5, p_embedding_model => 'ours'", vector(1))
+		require.Equal(t, "ours", *model())
+		b.refuses(t, "HC014", "is of model 'theirs', this deployment serves 'ours'",
+			"SELECT hippocampus.remember($1, $2, 'milk', p_embedding => $3, p_embedding_model => 'theirs')", b.UserID, b.AppName, vector(1))
+		b.rememberWith(t, "milk", "p_embedding => $5", vector(1))
+		b.exec(t, "SELECT hippocampus._name_embedding_model('theirs')")
+		require.Equal(t, "ours", *model())
 	})
 
 	t.Run("TakesTheRowOffTheQueue", func(t *testing.T) {

@@ -95,7 +95,7 @@ func TestApplyRetentionPreset(t *testing.T) {
 		b := setup(t)
 		b.refuses(t, "HC009", "p_preset is 'lazy'", "SELECT hippocampus.apply_retention_preset($1, 'lazy')", b.AppName)
 		b.refuses(t, "HC009", "p_preset is null", "SELECT hippocampus.apply_retention_preset($1, NULL)", b.AppName)
-		b.refuses(t, "HC009", "p_app_name is empty", "SELECT hippocampus.apply_retention_preset('', 'busy')")
+		b.refuses(t, "HC001", "p_app_name is empty", "SELECT hippocampus.apply_retention_preset('', 'busy')")
 		b.refuses(t, "HC009", "p_memory_type is 'dream'", "SELECT hippocampus.apply_retention_preset($1, 'busy', 'dream')", b.AppName)
 		b.refuses(t, "HC009", "p_category is 'fun'", "SELECT hippocampus.apply_retention_preset($1, 'busy', '*', 'fun')", b.AppName)
 	})

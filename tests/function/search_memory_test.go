@@ -526,7 +526,7 @@ func TestSearchAnyText(t *testing.T) {
 			r.Fatalf("not the same words: %q", text)
 		}
 		b.remember(t, "something else")
-		terms := get[int](t, b, "SELECT cardinality(hippocampus._query_terms($1, $2, 'memory', $3))", b.UserID, b.AppName, text)
+		terms := get[int](t, b, "SELECT cardinality(hippocampus._query_terms($1, $2))", b.AppName, text)
 		if hits := b.search(t, text, ""); terms > 0 && (len(hits) == 0 || hits[0].MemoryID != id && hits[0].Content != "  "+strings.ToUpper(text)) {
 			r.Fatalf("not found: %q", text)
 		}

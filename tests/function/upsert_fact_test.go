@@ -75,6 +75,20 @@ func TestUpsertFact(t *testing.T) {
 		require.Len(t, b.facts(t), 3)
 		b.state(t, "Paris", "p_valid_from => $5", start.Add(40*day))
 		require.Len(t, b.facts(t), 3)
+		// It is one value, which began earlier; what it was thought to be never held.
+		held := rowsOf[db.Fact](t, b, `SELECT * FROM hippocampus.facts f WHERE f.user_id = $1
+			AND (f.valid_until IS NULL OR f.valid_until > f.valid_from) ORDER BY f.valid_from`, b.UserID)
+		require.Len(t, held, 2)
+		require.Equal(t, paris, held[1].ID)
+		require.True(t, start.Add(30*day).Equal(held[1].ValidFrom))
+		// The same of a neighbour in the history.
+		b.now = start.Add(100 * day)
+		b.state(t, "Oslo", "")
+		b.now = start.Add(110 * day)
+		require.Equal(t, paris, b.state(t, "Paris", "p_valid_from => $5", start.Add(10*day)))
+		require.Equal(t, "Paris", b.cities(t, start.Add(20*day), nil))
+		require.Equal(t, "Oslo", b.cities(t, b.now, nil))
+		require.Equal(t, "Berlin", b.cities(t, start.Add(20*day), start.Add(105*day)))
 	})
 
 	t.Run("GuessIsHistoryThatNeverHeld", func(t *testing.T) {
@@ -118,13 +132,15 @@ func TestUpsertFact(t *testing.T) {
 			type told struct {
 				city        string
 				from, known time.Time
+				corrected   time.Time // when it was told that it began earlier
 			}
+			never := b.now.Add(1000 * day)
 			var stated []told
 			// The truth: what was told to have begun last before a time, of what was known; of one beginning, what was told last.
 			held := func(at, known time.Time) string {
 				last := told{}
 				for _, s := range stated {
-					if !s.from.After(at) && !s.known.After(known) && !s.from.Before(last.from) {
+					if !s.from.After(at) && !s.known.After(known) && s.corrected.After(known) && !s.from.Before(last.from) {
 						last = s
 					}
 				}
@@ -138,9 +154,21 @@ func TestUpsertFact(t *testing.T) {
 				from := start.Add(time.Duration(rapid.IntRange(0, 10).Draw(r, "from")) * day)
 				b.now = start.Add(time.Duration(20+i) * day)
 				b.state(t, city, "p_valid_from => $5", from)
-				if held(from, b.now) != city { // told again, it only gets stronger
-					stated = append(stated, told{city, from, b.now})
+				if held(from, b.now) == city { // told again, it only gets stronger
+					continue
 				}
+				var next told // what began next, of one beginning what was told last
+				for _, s := range stated {
+					if s.from.After(from) && s.corrected.After(b.now) && (next.city == "" || !s.from.After(next.from)) {
+						next = s
+					}
+				}
+				for j := range stated {
+					if s := &stated[j]; next.city == city && s.from.Equal(next.from) && s.corrected.After(b.now) {
+						s.corrected = b.now // it is the same value, and began now
+					}
+				}
+				stated = append(stated, told{city, from, b.now, never})
 			}
 			if n := get[int](t, b, "SELECT count(*) FROM hippocampus.facts WHERE user_id = $1 AND valid_until IS NULL", b.UserID); n != 1 {
 				r.Fatalf("%d current values", n)

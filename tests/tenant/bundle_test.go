@@ -88,7 +88,7 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 	for _, sql := range []string{
 		"INSERT INTO hippocampus.app_state (app_name, state) VALUES ($1, jsonb_build_object('word', $2::text)) ON CONFLICT DO NOTHING",
 		"SELECT hippocampus.put_instruction($1, 'style', $2::text || ' instruction')",
-		"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ($1, 'word', to_jsonb($2::text)) ON CONFLICT DO NOTHING",
+		"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ($1, 'token_encoding', to_jsonb($2::text)) ON CONFLICT DO NOTHING",
 		"INSERT INTO hippocampus.retention_policies (app_name, threshold) SELECT $1, length($2::text) * 0 ON CONFLICT DO NOTHING",
 	} {
 		word := word

@@ -185,13 +185,6 @@ func TestPlans(t *testing.T) { //nolint:tparallel // its subtests share a connec
 		}
 	})
 
-	t.Run("SingleCharactersReadPostingsByRange", func(t *testing.T) {
-		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.search_memory('user77', 'app', '猫')")
-		require.NotEmpty(t, node(plan, `Index Only Scan using postings_pkey on postings`))
-		require.Regexp(t, `Index Cond: .*\(term > .*\(term < `, strings.Join(node(plan, `Scan.* on postings`), "\n"))
-		require.NotRegexp(t, large, plan)
-	})
-
 	t.Run("TimeSliceUsesItsIndex", func(t *testing.T) {
 		plan := p.explain(t, "hippocampus_tenant", "SELECT * FROM hippocampus.memories_in_time_slice('user77', 'app', now() - interval '9 days', now())")
 		nodes := node(plan, `Scan.* on memories( \w+)?  \(`)

@@ -240,6 +240,40 @@ func TestTenant(t *testing.T) {
 		}
 	})
 
+	t.Run("CannotChangeWhatAMemoryIs", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		for _, set := range []string{"content = 'x'", "memory_type = 'summary'", "occurred_from = now()", "from_seq = 1", "created_at = now()"} {
+			_, err := try(t.Context(), pool, "UPDATE hippocampus.memories SET "+set)
+			requireCode(t, err, set, "42501")
+		}
+		_, err := try(t.Context(), pool, "UPDATE hippocampus.memories SET tags = '{tea}'")
+		require.NoError(t, err)
+	})
+
+	t.Run("CannotChangeWhatItsAppShares", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		for _, sql := range []string{
+			"UPDATE hippocampus.app_state SET state = '{}'", "INSERT INTO hippocampus.app_state (app_name) VALUES ('shop')",
+			"DELETE FROM hippocampus.app_state", "SELECT hippocampus.put_setting('shop', 'episodic_turns', '2')",
+			"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ('shop', 'episodic_turns', '2')",
+			"UPDATE hippocampus.embedding_models SET model = 'mine'", "SELECT hippocampus.fold_posting_totals()",
+		} {
+			_, err := try(t.Context(), pool, sql)
+			requireCode(t, err, sql, "42501")
+		}
+		// The first model that a writer names is the deployment's, a tenant's too.
+		const named = `SELECT hippocampus.remember('ada', 'shop', 'model', p_embedding => array_fill(0.1, ARRAY[64])::public.vector,
+			p_embedding_model => $1)`
+		_, err := pool.Exec(t.Context(), named, "ours")
+		require.NoError(t, err)
+		_, err = try(t.Context(), pool, named, "theirs")
+		requireCode(t, err, named, "HC014")
+	})
+
 	t.Run("CannotHoldAnothersJob", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -3,7 +3,6 @@
 package conversation
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -98,7 +97,7 @@ func ReadAll(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}
 	if filepath.Ext(path) != ".gz" {
-		return raw, nil
+		return withoutMark(raw), nil
 	}
 	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
 	if err == nil {
@@ -107,16 +106,20 @@ func ReadAll(path string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s: %w", path, err)
 	}
-	return raw, nil
+	return withoutMark(raw), nil
 }
 
-// Read reads conversations in any of the formats. The name is the id of one in JSON lines.
+// withoutMark takes away the byte order mark with which some editors begin a file.
+func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\uFEFF")) }
+
+// Read reads conversations in any of the formats. The name is the id of one in JSON lines, and the
+// session of those of its lines that name none.
 func Read(r io.Reader, name string) ([]*Conversation, error) {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}
-	trimmed := bytes.TrimSpace(raw)
+	trimmed := bytes.TrimSpace(withoutMark(raw))
 	switch kindOf(trimmed) {
 	case kindEmpty:
 		return nil, errors.New("the file is empty; give JSON lines of events, or the JSON of LoCoMo, LongMemEval or MemoryBank")
@@ -134,56 +137,10 @@ func Read(r io.Reader, name string) ([]*Conversation, error) {
 	case kindQuestions:
 		return nil, errors.New("these are LongMemEval's questions, but its sessions are in another file")
 	default:
-		c, err := readLines(trimmed, name)
+		c, err := readLines(withoutMark(raw), name)
 		if err != nil {
 			return nil, err
 		}
 		return []*Conversation{c}, nil
 	}
-}
-
-// readLines reads one event a line; session_id groups them, in order of first sight.
-func readLines(raw []byte, name string) (*Conversation, error) {
-	c := &Conversation{ID: name}
-	at := map[string]int{}
-	lines := bufio.NewScanner(bytes.NewReader(raw))
-	lines.Buffer(nil, 16<<20)
-	for n := 1; lines.Scan(); n++ {
-		line := bytes.TrimSpace(lines.Bytes())
-		if len(line) == 0 {
-			continue
-		}
-		var row struct {
-			Event
-			SessionID string `json:"session_id"`
-		}
-		decoder := json.NewDecoder(bytes.NewReader(line))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&row); err != nil {
-			return nil, fmt.Errorf("line %d is no event: %w", n, err)
-		}
-		if row.Author == "" || (row.Text == "" && row.Content == nil) {
-			return nil, fmt.Errorf("line %d: an event needs an author, and text or content", n)
-		}
-		if row.Content == nil {
-			row.Content, _ = json.Marshal(map[string]string{"text": row.Text}) // strings never fail
-		}
-		if row.SessionID == "" {
-			row.SessionID = name
-		}
-		if row.EventID == "" {
-			row.EventID = fmt.Sprintf("%s:%d", name, n) // so that a second import adds nothing
-		}
-		i, ok := at[row.SessionID]
-		if !ok {
-			i = len(c.Sessions)
-			at[row.SessionID] = i
-			c.Sessions = append(c.Sessions, Session{ID: row.SessionID})
-		}
-		c.Sessions[i].Events = append(c.Sessions[i].Events, row.Event)
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read lines: %w", err)
-	}
-	return c, nil
 }

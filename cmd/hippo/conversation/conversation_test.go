@@ -31,17 +31,70 @@ func TestRead(t *testing.T) {
 		require.Equal(t, "talk", cs[0].ID)
 		require.Equal(t, 3, cs[0].Events())
 		require.Equal(t, "a", cs[0].Sessions[0].ID)
-		require.Equal(t, "talk:1", cs[0].Sessions[0].Events[0].EventID)
+		require.Regexp(t, "^sha256:[0-9a-f]{32}$", cs[0].Sessions[0].Events[0].EventID)
 		require.JSONEq(t, `{"text":"hello"}`, string(cs[0].Sessions[0].Events[0].Content))
 		require.Equal(t, "e2", cs[0].Sessions[1].Events[0].EventID)
 	})
 
 	t.Run("JSONLinesFaults", func(t *testing.T) {
 		t.Parallel()
-		_, err := Read(strings.NewReader("{\"author\":\"user\",\"text\":\"x\"}\n{\"author\":\"user\"}"), "x")
-		require.ErrorContains(t, err, "line 2: an event needs an author, and text or content")
-		_, err = Read(strings.NewReader(`{"who":"user","text":"x"}`), "x")
-		require.ErrorContains(t, err, `line 1 is no event: json: unknown field "who"`)
+		for _, test := range []struct{ lines, want string }{
+			{`{"author":"a","role":"b","text":"x"}`, "line 1: it has an author and a role"},
+			{`{"author":"a","text":"x"} {"author":"b","text":"y"}`, "line 1: something follows the event; write one event a line"},
+			{`{"author":"a","text":"x","created_at":"yesterday"}`, `line 1: created_at is "yesterday", which is no time such as`},
+			{`{"author":"a","text":"x","tags":"t"}`, "line 1: tags is a JSON string, but must be a list of texts"},
+			{`{"author":1,"text":"x"}`, "line 1: author is a JSON number, but must be text"},
+			{`{"author":"a","content":1}`, "line 1: content is 1, but must be text, an object or a list of parts"},
+			{`{"author":"a","content":null}`, "line 1: an event needs text or content"},
+			{`{"author":"a","content":""}`, "line 1: an event needs text or content"},
+			{`{"author":"a",`, "line 1: the JSON ends too early; write each event on one line"},
+			{`{"text":"x"}`, "line 1: an event needs an author"},
+			{`{"who":"user","text":"x"}`, `line 1: there is no field "who"; call it author`},
+			{`{"author":"user","text":"x","mood":1}`, `line 1: there is no field "mood"; put what the log should keep into metadata`},
+			{`"hello"`, "line 1: this is a JSON string, but an event is an object"},
+			{"\n\n{\"author\":\"user\",\"text\":\"x\"}\n{\"author\":\"user\"}", "line 4: an event needs text or content"},
+			{"hello", "line 1: this is no JSON: invalid character 'h'"},
+			{"{\"author\":\"user\",\"text\":\"\xff\"}", "line 1: it is not UTF-8"},
+			{`[{"author":"user","text":"x"}]`, "events of your own are written one a line, without an array"},
+		} {
+			_, err := Read(strings.NewReader(test.lines), "x")
+			require.ErrorContains(t, err, test.want)
+			require.NotContains(t, err.Error(), "Go ")
+		}
+	})
+
+	t.Run("JSONLinesIDs", func(t *testing.T) {
+		t.Parallel()
+		const hello, bye = `{"author":"user","text":"hello"}`, `{"author":"user","text":"bye"}`
+		ids := func(name string, lines ...string) []string {
+			cs, err := Read(strings.NewReader(strings.Join(lines, "\n")), name)
+			require.NoError(t, err)
+			var ids []string
+			for _, e := range cs[0].Sessions[0].Events {
+				ids = append(ids, e.EventID)
+			}
+			return ids
+		}
+		first := ids("x", hello, bye, hello)
+		require.NotEqual(t, first[0], first[2], "said twice")
+		require.Equal(t, first, ids("x", hello, bye, hello))
+		require.Equal(t, first, ids("x", "\uFEFF"+hello+"\r", "", bye+"\r", hello), "a byte order mark, CRLF")
+		inserted := ids("x", `{"author":"user","text":"new"}`, hello, bye, hello)
+		require.Equal(t, first, inserted[1:])
+		require.NotContains(t, first, inserted[0])
+		require.NotEqual(t, first, ids("y", hello, bye, hello), "another session")
+	})
+
+	t.Run("JSONLinesOpenAI", func(t *testing.T) {
+		t.Parallel()
+		cs, err := Read(strings.NewReader(`{"role":"user","content":"hello"}
+{"role":"assistant","content":[{"type":"text","text":"hi"}]}`), "x")
+		require.NoError(t, err)
+		require.Equal(t, "x", cs[0].Sessions[0].ID)
+		events := cs[0].Sessions[0].Events
+		require.Equal(t, "user", events[0].Author)
+		require.JSONEq(t, `{"text":"hello"}`, string(events[0].Content))
+		require.JSONEq(t, `{"content":[{"type":"text","text":"hi"}]}`, string(events[1].Content))
 	})
 
 	t.Run("LoCoMo", func(t *testing.T) {

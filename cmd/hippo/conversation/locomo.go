@@ -28,12 +28,13 @@ const locomoTime = "3:04 pm on 2 January, 2006"
 func readLoCoMo(raw []byte) ([]*Conversation, error) {
 	var samples []locomoSample
 	if err := json.Unmarshal(raw, &samples); err != nil {
-		return nil, fmt.Errorf("read LoCoMo: %w", err)
+		return nil, fmt.Errorf("read LoCoMo: %w", plain(err))
 	}
 	conversations := make([]*Conversation, 0, len(samples))
 	for i, s := range samples {
 		if s.ID == "" || s.Conversation == nil {
-			return nil, fmt.Errorf("read LoCoMo: sample %d has no sample_id or no conversation", i+1)
+			return nil, fmt.Errorf("read LoCoMo: sample %d has no sample_id or no conversation; "+
+				"events of your own are written one a line, without an array around them", i+1)
 		}
 		c, err := s.read()
 		if err != nil {

@@ -91,7 +91,7 @@ func TestPorts_Reflect(t *testing.T) {
 		messages := s.asked[1].Messages
 		require.Len(t, messages, 3)
 		require.Equal(t, chat.Message{FromModel: true, Text: badReply}, messages[1])
-		require.Contains(t, messages[2].Text, "facts[0].confidence: 9 is not from 0 to 1")
+		require.Contains(t, messages[2].Text, "facts[0].confidence: must be a number from 0 to 1")
 	})
 
 	t.Run("FailsAfterTheSecondReplyAndKeepsIt", func(t *testing.T) {

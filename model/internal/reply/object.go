@@ -5,10 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hippocampus-memory/hippocampus/model"
 )
+
+// fields are the names that were asked for, which an error may quote.
+var fields = []string{
+	"confidence", "content", "facts", "importance", "insights", "intensity", "key", "reason", "relation", "sequences", "type",
+	"valid_from", "value",
+}
 
 // object is a JSON object by field name.
 type object map[string]json.RawMessage
@@ -24,14 +31,17 @@ func parseObject(data []byte) (object, error) {
 	for decoder.More() {
 		t, err := decoder.Token()
 		if err != nil {
-			return nil, err
+			return nil, errSyntax
 		}
 		name, _ := t.(string)
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
-			return nil, err
+			return nil, errSyntax
 		}
 		if _, twice := o[name]; twice {
+			if !slices.Contains(fields, name) { // a name of the model's own making
+				return nil, errors.New("has a field twice")
+			}
 			return nil, fmt.Errorf("has the field %q twice", name)
 		}
 		o[name] = value
@@ -73,7 +83,7 @@ func (o object) unit(name string) (float64, error) {
 		return 0, fmt.Errorf("%s: must be a number from 0 to 1", name)
 	}
 	if !(f >= 0 && f <= 1) {
-		return 0, fmt.Errorf("%s: %v is not from 0 to 1", name, f)
+		return 0, fmt.Errorf("%s: must be a number from 0 to 1", name)
 	}
 	return f, nil
 }
@@ -85,7 +95,7 @@ func cleanJSON(value json.RawMessage) (json.RawMessage, error) {
 	decoder.UseNumber()
 	var v any
 	if err := decoder.Decode(&v); err != nil {
-		return nil, err
+		return nil, errSyntax
 	}
 	v, err := cleanValue(v)
 	if err != nil {
@@ -95,7 +105,7 @@ func cleanJSON(value json.RawMessage) (json.RawMessage, error) {
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(v); err != nil {
-		return nil, err
+		return nil, errSyntax
 	}
 	return bytes.TrimSpace(out.Bytes()), nil
 }
@@ -106,7 +116,7 @@ func cleanValue(v any) (_ any, err error) {
 		return model.CleanText(v), nil
 	case json.Number:
 		if _, err := v.Float64(); err != nil {
-			return nil, fmt.Errorf("the number %s is out of range", short(v.String()))
+			return nil, errors.New("a number is out of range")
 		}
 		return v, nil
 	case []any:

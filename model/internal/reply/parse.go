@@ -75,7 +75,7 @@ func Classification(raw string) (*model.Classification, error) {
 	}
 	c := &model.Classification{Relation: model.Relation(strings.ToUpper(relation))}
 	if !slices.Contains([]model.Relation{model.RelationDuplicate, model.RelationSupersedes, model.RelationDistinct}, c.Relation) {
-		return nil, fmt.Errorf("relation: %q is not DUPLICATE, SUPERSEDES or DISTINCT", relation)
+		return nil, errors.New("relation: must be DUPLICATE, SUPERSEDES or DISTINCT")
 	}
 	if top.has("reason") {
 		if c.Reason, err = top.text("reason"); err != nil {
@@ -98,7 +98,7 @@ func parseFact(data json.RawMessage, turns []int64) (f model.Fact, faults []erro
 	faults = append(faults, err)
 	if err == nil {
 		if f.Key = Key(key); f.Key == "" || len(f.Key) > model.MaxKeyBytes {
-			faults = append(faults, fmt.Errorf("key: %q gives no identifier of 1 to %d bytes", short(key), model.MaxKeyBytes))
+			faults = append(faults, fmt.Errorf("key: gives no identifier of 1 to %d bytes", model.MaxKeyBytes))
 		}
 	}
 	f.Value, err = parseValue(o)
@@ -128,7 +128,7 @@ func parseInsight(data json.RawMessage, turns []int64) (i model.Insight, faults 
 	faults = append(faults, err)
 	i.Importance = strings.ToLower(importance)
 	if err == nil && !slices.Contains([]string{model.ImportanceHigh, model.ImportanceMedium, model.ImportanceLow}, i.Importance) {
-		faults = append(faults, fmt.Errorf("importance: %q is not high, medium or low", short(importance)))
+		faults = append(faults, errors.New("importance: must be high, medium or low"))
 	}
 	i.Sequences, err = parseSequences(o, turns)
 	faults = append(faults, err)
@@ -178,7 +178,7 @@ func parseTime(o object, name string) (*time.Time, error) {
 			return &at, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: %q is not a date such as 2026-01-31", name, short(text))
+	return nil, fmt.Errorf("%s: must be a date such as 2026-01-31", name)
 }
 
 func parseSequences(o object, turns []int64) ([]int64, error) {
@@ -225,12 +225,4 @@ func join(problems []error) error {
 		texts[i] = p.Error()
 	}
 	return errors.New(strings.Join(texts, "; "))
-}
-
-// short bounds what an error quotes.
-func short(text string) string {
-	if runes := []rune(text); len(runes) > 40 {
-		return string(runes[:40]) + "…"
-	}
-	return text
 }

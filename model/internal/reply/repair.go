@@ -1,6 +1,8 @@
 // Package reply reads what a language model answered: plain text, or the JSON
 // of a reflection or a classification. It mends form, never content: what it
 // returns is exactly what the model said, or an error that says what is wrong.
+// Errors name the field and the fault and quote nothing of the reply, which may
+// hold what users said: errors reach logs.
 package reply
 
 import (

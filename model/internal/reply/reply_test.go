@@ -151,9 +151,9 @@ func TestReflection(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ raw, want string }{
-		"ConfidenceAbove":   {with("confidence", "1.4"), "facts[1].confidence: 1.4 is not from 0 to 1"},
+		"ConfidenceAbove":   {with("confidence", "1.4"), "facts[1].confidence: must be a number from 0 to 1"},
 		"ConfidenceMissing": {with("confidence", ""), "facts[1].confidence: must be a number"},
-		"ConfidenceNegate":  {with("confidence", "-0.1"), "facts[1].confidence: -0.1"},
+		"ConfidenceNegate":  {with("confidence", "-0.1"), "facts[1].confidence: must be a number from 0 to 1"},
 		"ConfidenceText":    {with("confidence", `"high"`), "facts[1].confidence: must be a number"},
 		"FactsMissing":      {`{"insights":[]}`, "facts: must be a list"},
 		"FactsNull":         {`{"facts":null,"insights":[]}`, "facts: must be a list"},
@@ -163,12 +163,12 @@ func TestReflection(t *testing.T) {
 		"IntensityMissing":  {with("intensity", ""), "facts[1].intensity"},
 		"ItemIsText":        {`{"facts":["x"],"insights":[]}`, "facts[0]"},
 		"KeyBlank":          {with("key", `" "`), "facts[1].key: must not be empty"},
-		"KeyOnlySigns":      {with("key", `"--"`), `facts[1].key: "--" gives no identifier`},
+		"KeyOnlySigns":      {with("key", `"--"`), `facts[1].key: gives no identifier`},
 		"KeyTooLong":        {with("key", `"`+strings.Repeat("好", 86)+`"`), "facts[1].key"},
 		"SequencesText":     {with("sequences", `["a"]`), "facts[1].sequences"},
 		"ValidFromGarbage":  {with("valid_from", `"soon"`), "facts[1].valid_from"},
 		"ValueEmpty":        {with("value", `""`), "facts[1].value: must not be empty"},
-		"ValueHugeNumber":   {with("value", `1e999`), "facts[1].value: the number 1e999 is out of range"},
+		"ValueHugeNumber":   {with("value", `1e999`), "facts[1].value: a number is out of range"},
 		"ValueMissing":      {with("value", ""), "facts[1].value: must be given"},
 		"ValueNull":         {with("value", "null"), "facts[1].value: must be given"},
 		"ValueTooLong":      {with("value", `"`+strings.Repeat("x", 17000)+`"`), "facts[1].value: has"},
@@ -179,6 +179,26 @@ func TestReflection(t *testing.T) {
 			require.ErrorContains(t, err, test.want)
 		})
 	}
+
+	t.Run("ErrorsQuoteNothing", func(t *testing.T) {
+		t.Parallel()
+		const marker = "ZEBRA"
+		for _, raw := range []string{
+			marker, `{"` + marker, `{"facts":` + marker + `}`, "```json\n{'" + marker + "':1}\n```", `{"` + marker + `":1,"` + marker + `":2}`,
+			with("confidence", `"`+marker+`"`), with("intensity", `"`+marker+`"`), with("key", `"`+marker+strings.Repeat("x", 300)+`"`),
+			with("key", `{"`+marker+`":1}`), with("sequences", `["`+marker+`"]`), with("valid_from", `"`+marker+`"`),
+			with("value", `{"`+marker+`":1e999}`), with(marker, `1e999`) + marker + "{",
+			`{"facts":["` + marker + `"],"insights":[{"content":"` + marker + `","importance":"` + marker + `"}]}`,
+			`{"facts":[{"` + marker + `":1,"` + marker + `":1}],"insights":[]}`,
+		} {
+			_, err := reply.Reflection(raw, []int64{1})
+			require.Error(t, err, raw)
+			require.NotContains(t, err.Error(), marker)
+		}
+		_, err := reply.Classification(`{"relation":"` + marker + `"}`)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), marker)
+	})
 
 	t.Run("ManyProblemsAreCounted", func(t *testing.T) {
 		t.Parallel()
@@ -227,7 +247,7 @@ func TestClassification(t *testing.T) {
 	require.Equal(t, model.RelationDistinct, c.Relation)
 
 	_, err = reply.Classification(`{"relation":"SAME"}`)
-	require.ErrorContains(t, err, `"SAME" is not DUPLICATE, SUPERSEDES or DISTINCT`)
+	require.ErrorContains(t, err, `relation: must be DUPLICATE, SUPERSEDES or DISTINCT`)
 	_, err = reply.Classification(`{}`)
 	require.ErrorContains(t, err, "relation: must be a string")
 }

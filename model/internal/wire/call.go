@@ -41,15 +41,15 @@ type Caller struct {
 // Do makes one call of an operation. f is run once per attempt and sends at
 // most one request through a client of NewClient. Its errors become
 // *model.Error by what happened on the wire; one that is a *model.Error already
-// is kept. keepReply says that a reply that can't be decoded is the model's own
-// text and goes into RawReply.
+// is kept. keepReply says that a reply that can't be decoded, or a refusal's
+// words, go into RawReply.
 func (c *Caller) Do(ctx context.Context, operation string, limit time.Duration, keepReply bool, f func(ctx context.Context) error) error {
 	policy := c.Retry
 	told := policy.OnRetry
 	policy.OnRetry = func(ctx context.Context, attempt int, wait time.Duration, err error) {
 		c.Logger.WarnContext(ctx, "model: call failed, will try again",
 			slog.String("provider", c.Provider), slog.String("operation", operation),
-			slog.Int("attempt", attempt), slog.Duration("wait", wait), slog.String("error", err.Error()))
+			slog.Int("attempt", attempt), slog.String("wait", wait.Round(time.Millisecond).String()), slog.String("error", err.Error()))
 		if told != nil {
 			told(ctx, attempt, wait, err)
 		}
@@ -91,6 +91,9 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 	switch {
 	case errors.As(err, &status):
 		e.Kind, e.Status, e.RetryAfter, e.Err = kindOf(status.Status), status.Status, status.RetryAfter, status
+		if keepReply && !status.told() {
+			e.RawReply = model.BoundReply(status.Message)
+		}
 	case errors.Is(err, ErrBodyTooLarge):
 		e.Kind, e.Err = model.KindInvalidReply, ErrBodyTooLarge
 	case errors.Is(err, context.DeadlineExceeded):
@@ -99,24 +102,15 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 		e.Kind, e.Err = model.KindUnavailable, &redacted{text: redact(err.Error(), c.Secrets), err: transport.Err}
 	case seen.status == 0: // refused by the client library, nothing was sent
 		e.Kind, e.Err = model.KindRejected, &redacted{text: redact(err.Error(), c.Secrets), err: err}
-	default: // an answer came and could not be decoded
+	default: // an answer came and could not be decoded; the decoder's complaint may quote it
 		e.Kind, e.Err = model.KindInvalidReply, &redacted{
-			text: fmt.Sprintf("decode reply of %d bytes: %s", len(seen.body), clip(redact(err.Error(), c.Secrets))), err: err,
+			text: fmt.Sprintf("the reply of %d bytes can't be decoded", len(seen.body)), err: err,
 		}
 		if keepReply {
 			e.RawReply = model.BoundReply(redact(string(seen.body), c.Secrets))
 		}
 	}
 	return e
-}
-
-// clip keeps the start of a decoder's complaint, which may quote the reply.
-func clip(text string) string {
-	const most = 160
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return model.CleanText(text)
 }
 
 // redacted says err in words that hold no secret.

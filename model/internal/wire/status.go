@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,13 +24,37 @@ type StatusError struct {
 	Status     int
 	RetryAfter time.Duration // 0: the server didn't say
 	Message    string        // the server's own words: bounded, secrets struck out
+	Codes      []string      // the server's names for what is wrong, e.g. context_length_exceeded
 }
 
+// Error has the server's words where they tell of a key, a model or a quota. A
+// refusal of another sort may quote the request, which is what users said: of
+// it the codes alone.
 func (e *StatusError) Error() string {
-	if e.Message == "" {
-		return http.StatusText(e.Status)
+	if e.Message != "" && e.told() {
+		return e.Message
 	}
-	return e.Message
+	return strings.Join(append([]string{http.StatusText(e.Status)}, e.Codes...), ", ")
+}
+
+// told is whether Error has the server's words.
+func (e *StatusError) told() bool {
+	switch e.Status {
+	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusNotFound, http.StatusTooManyRequests:
+		return true
+	}
+	return e.Status >= 300 && e.Status < 400
+}
+
+// looksLikeCode matches the names that servers give to faults.
+var looksLikeCode = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{2,63}$`)
+
+func (e *StatusError) addCodes(codes ...any) {
+	for _, code := range codes {
+		if name, ok := code.(string); ok && looksLikeCode.MatchString(name) && !slices.Contains(e.Codes, name) && len(e.Codes) < 4 {
+			e.Codes = append(e.Codes, name)
+		}
+	}
 }
 
 // refusal is what Gemini and OpenAI have in common: {"error": {"message": …}}.
@@ -40,7 +66,11 @@ type refusal struct {
 
 type refusalError struct {
 	Message string `json:"message"`
+	Code    any    `json:"code"` // OpenAI's are names, Google's numbers
+	Status  any    `json:"status"`
+	Type    any    `json:"type"`
 	Details []struct {
+		Reason     any    `json:"reason"`
 		RetryDelay string `json:"retryDelay"` // google.rpc.RetryInfo, e.g. "34.07s"
 	} `json:"details"`
 }
@@ -61,7 +91,9 @@ func newStatusError(resp *http.Response, body []byte, secrets []string, now time
 		case outer.Message != "":
 			text = outer.Message
 		}
+		e.addCodes(inner.Code, inner.Status, inner.Type)
 		for _, detail := range inner.Details {
+			e.addCodes(detail.Reason)
 			if d, err := time.ParseDuration(detail.RetryDelay); err == nil {
 				e.RetryAfter = max(e.RetryAfter, d)
 			}

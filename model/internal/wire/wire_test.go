@@ -89,6 +89,26 @@ func TestCaller_Do(t *testing.T) {
 		}
 	})
 
+	t.Run("ErrorsAndLogsHoldNoContent", func(t *testing.T) {
+		t.Parallel()
+		for _, status := range []int{200, 400, 413, 422, 500, 503} {
+			url, client, log := serve(t, status, "ZEBRA said the user"), NewClient(Options{}), &strings.Builder{}
+			c := caller()
+			c.Logger = slog.New(slog.NewTextHandler(log, nil))
+			err := c.Do(t.Context(), "reflect", time.Minute, true, func(ctx context.Context) error {
+				if err := get(ctx, client, url); err != nil {
+					return err
+				}
+				return errors.New("invalid character in ZEBRA")
+			})
+			var failure *model.Error
+			require.ErrorAs(t, err, &failure)
+			require.NotContains(t, err.Error(), "ZEBRA")
+			require.NotContains(t, log.String(), "ZEBRA")
+			require.Equal(t, "ZEBRA said the user", failure.RawReply)
+		}
+	})
+
 	t.Run("HoldsNoPlaceWhileItWaits", func(t *testing.T) {
 		t.Parallel()
 		url := serve(t, 503, "")
@@ -171,12 +191,29 @@ func TestStatusError(t *testing.T) {
 				response.Header.Set("Retry-After", test.header)
 			}
 			e := newStatusError(response, []byte(test.body), []string{secret}, now)
-			require.Equal(t, test.message, e.Error())
+			if e.told() || e.Message == "" {
+				require.Equal(t, test.message, e.Error())
+			} else {
+				require.Equal(t, test.message, e.Message)
+				require.Equal(t, http.StatusText(test.status), e.Error())
+			}
 			require.Equal(t, test.wait, e.RetryAfter)
 			require.Equal(t, test.kind, kindOf(e.Status))
 			require.NotContains(t, fmt.Sprintf("%+v", e), secret)
 		})
 	}
+
+	t.Run("CodesAreTold", func(t *testing.T) {
+		t.Parallel()
+		for body, want := range map[string]string{
+			`{"error":{"message":"ZEBRA","code":"context_length_exceeded","type":"invalid_request_error"}}`:                                      "Bad Request, context_length_exceeded, invalid_request_error",
+			`{"error":{"message":"ZEBRA","code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"},{"reason":"a ZEBRA"}]}}`: "Bad Request, INVALID_ARGUMENT, API_KEY_INVALID",
+		} {
+			e := newStatusError(&http.Response{StatusCode: 400, Header: http.Header{}}, []byte(body), nil, now)
+			require.Equal(t, want, e.Error())
+			require.Equal(t, "ZEBRA", e.Message)
+		}
+	})
 
 	t.Run("Milliseconds", func(t *testing.T) {
 		t.Parallel()

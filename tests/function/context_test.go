@@ -1,0 +1,81 @@
+package function_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestGetContextWindow(t *testing.T) {
+	t.Parallel()
+	type entry struct {
+		ContextType   string
+		Content       string
+		OmittedReason *string
+		SourceSeq     *int64
+	}
+	window := func(t *testing.T, b *testBundle, at time.Time, named string, args ...any) []entry {
+		t.Helper()
+		return rowsOf[entry](t, b, "SELECT w.context_type, w.content, w.omitted_reason, w.source_seq FROM hippocampus.get_context_window($1, $2, 'city tea', p_now => $3"+named+") w",
+			append([]any{b.UserID, b.AppName, at}, args...)...)
+	}
+
+	t.Run("EpisodeOfAnEventPassedOverIsShown", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for i, text := range []string{"tea one", strings.Repeat("tea is long ", 60), "tea three"} {
+			b.exec(t, "SELECT hippocampus.append_event($1, 'user', 'message', '{}', p_text => $2)", thread, text)
+			b.rememberWith(t, []string{"tea one", "a word about tea", "tea three"}[i],
+				"p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6", thread, i+1)
+		}
+		reasons, shown := map[int64]string{}, []int64{}
+		// With room for the short events, and not for the long one between them.
+		for _, e := range window(t, b, b.now, ", p_thread_id => $4, p_max_tokens => 400, p_include_omitted => true", thread) {
+			switch {
+			case e.ContextType == "history" && e.OmittedReason == nil:
+				shown = append(shown, *e.SourceSeq)
+			case e.ContextType == "memory":
+				reasons[*e.SourceSeq] = ""
+				if e.OmittedReason != nil {
+					reasons[*e.SourceSeq] = *e.OmittedReason
+				}
+			}
+		}
+		require.Equal(t, []int64{1, 3}, shown)
+		require.Equal(t, map[int64]string{1: "stands in the history", 2: "", 3: "stands in the history"}, reasons)
+	})
+
+	t.Run("FactsHoldAtItsTime", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		facts := func(at time.Time) (all []string) {
+			for _, e := range window(t, b, at, "") {
+				if e.ContextType == "fact" {
+					all = append(all, e.Content)
+				}
+			}
+			return all
+		}
+		start := b.now
+		b.state(t, "Berlin", "p_valid_from => $5", start.Add(-10*day))
+		b.state(t, "Paris", "p_valid_from => $5", start.Add(10*day))
+		require.Equal(t, []string{"- city: Berlin"}, facts(start))
+		require.Equal(t, []string{"- city: Paris"}, facts(start.Add(11*day)))
+		require.Empty(t, facts(start.Add(-11*day)))
+	})
+
+	t.Run("RefusesAnUnknownThread", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, sql := range []string{
+			"SELECT hippocampus.get_context_window($1, $2, 'tea', p_thread_id => $3)", "SELECT hippocampus.recent_events($1, $2, $3)",
+		} {
+			b.refuses(t, "HC002", "is unknown", sql, b.UserID, b.AppName, uuid.New())
+			b.refuses(t, "HC002", "is unknown", sql, b.UserID+" other", b.AppName, b.thread(t))
+		}
+	})
+}

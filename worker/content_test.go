@@ -1,0 +1,126 @@
+package worker_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/openai"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// journal is a log that may be read meanwhile.
+type journal struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.Write(p)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.b.String()
+}
+
+// What users said is in no log and in no error, whatever a model makes of it.
+func TestContentStaysOutOfErrors(t *testing.T) {
+	t.Parallel()
+	const marker = "ZEBRA"
+	badFact, err := json.Marshal(`{"facts":[{"type":"profile","key":"` + marker + strings.Repeat("x", 300) + `","value":"` + marker +
+		`","confidence":"` + marker + `","intensity":7,"valid_from":"` + marker + `","sequences":["` + marker + `"]}],"insights":[]}`)
+	require.NoError(t, err)
+	for name, answer := range map[string]struct {
+		status int
+		body   string
+	}{
+		"Garbage":      {200, marker + " is not JSON"},
+		"InvalidFact":  {200, `{"choices":[{"message":{"role":"assistant","content":` + string(badFact) + `},"finish_reason":"stop"}]}`},
+		"QuotingError": {400, `{"error":{"message":"can't read the message '` + marker + `'","type":"invalid_request_error"}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(answer.status)
+				fmt.Fprint(w, answer.body)
+			}))
+			t.Cleanup(server.Close)
+			log := &journal{}
+			logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+			models, err := openai.Open(t.Context(), &openai.Config{
+				BaseURL: server.URL, Limits: model.Limits{Logger: logger, Retry: model.Retry{MaxAttempts: 1}},
+			})
+			require.NoError(t, err)
+			s := &script{}
+			b := setup(t, s, func(c *worker.Config) {
+				c.Logger = logger
+				c.Models = &model.Models{Embedder: s, Reflector: models.Reflector, Summarizer: models.Summarizer}
+			})
+			id := b.enqueue(t, b.pool, b.thread(t, marker+" is what I like"), worker.DeepReflection)
+			b.oneAttempt(t, id)
+			b.start(t)
+			job := b.wait(t, id, "failed")
+			require.NotNil(t, job.Error)
+			require.NotContains(t, *job.Error, marker)
+			var errors string
+			require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT r.errors::text FROM hippocampus.river_job r WHERE r.id = $1`,
+				*job.RiverJobID).Scan(&errors))
+			require.Contains(t, errors, "reflect")
+			require.NotContains(t, errors, marker)
+			require.Contains(t, log.String(), "a job failed")
+			require.NotContains(t, log.String(), marker)
+			require.NotNil(t, job.RawReply)
+			require.Contains(t, *job.RawReply, marker)
+		})
+	}
+}
+
+// What was forgotten stays so: events before the watermark are not read again.
+func TestForgettingHolds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	b.start(t)
+	thread := b.thread(t, "color=red", "Hello there")
+	first := result(t, b.wait(t, b.enqueue(t, b.pool, thread, worker.FullConsolidation), "completed"))
+	require.Len(t, first.FactIDs, 1)
+	require.Len(t, first.EpisodeIDs, 2)
+	require.Len(t, first.SummaryIDs, 1)
+	gone := append(append([]uuid.UUID{}, first.FactIDs...), first.EpisodeIDs...)
+	gone = append(gone, first.SummaryIDs...)
+	var forgotten int
+	require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT hippocampus.forget('ada', 'app', $1)`, gone).Scan(&forgotten))
+	require.Equal(t, len(gone), forgotten)
+
+	b.append(t, b.pool, thread, "food=sushi")
+	second := result(t, b.wait(t, b.enqueue(t, b.pool, thread, worker.FullConsolidation), "completed"))
+	require.Equal(t, 1, second.Events)
+	b.drain(t)
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'color'`))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.memories
+		WHERE memory_type <> 'semantic' AND (content LIKE '%red%' OR content LIKE '%Hello%')`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'food'`))
+	require.Empty(t, b.script.reflected[1].PriorSummary, "a summary that was forgotten is told to nobody")
+	require.Empty(t, b.script.summarized[1].PriorSummary)
+	require.Len(t, b.script.reflected[1].Turns, 1)
+
+	prior, err := db.New().MemoryGetPriorSummary(t.Context(), b.pool, &db.MemoryGetPriorSummaryParams{
+		AppName: "app", ThreadID: &thread, UntilSeq: 3, UserID: "ada",
+	})
+	require.NoError(t, err)
+	require.Equal(t, "Summary of food=sushi to food=sushi", prior)
+}
