@@ -21,7 +21,7 @@ WITH claimed AS (
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => $3::float8), attempts = q.attempts + 1
+    SET run_after = now() + make_interval(secs => $3::float8), attempts = least(q.attempts, 1000000) + 1
     FROM claimed c
     WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
@@ -97,7 +97,8 @@ func (q *Queries) EmbeddingCountQueued(ctx context.Context, db DBTX) (*Embedding
 const embeddingDefer = `-- name: EmbeddingDefer :exec
 WITH held AS (
     SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE h.row_id = ANY ($3::uuid[]) FOR UPDATE SKIP LOCKED
+    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($3::uuid[]), unnest($4::text[]), unnest($5::text[]))
+    FOR UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => $1::float8), error = $2::text
@@ -108,26 +109,41 @@ type EmbeddingDeferParams struct {
 	DelaySeconds float64
 	Error        string
 	RowIds       []uuid.UUID
+	UserIds      []string
+	AppNames     []string
 }
 
 // A row that somebody holds is being forgotten or embedded: left alone, so that nobody waits crosswise.
 func (q *Queries) EmbeddingDefer(ctx context.Context, db DBTX, arg *EmbeddingDeferParams) error {
-	_, err := db.Exec(ctx, embeddingDefer, arg.DelaySeconds, arg.Error, arg.RowIds)
+	_, err := db.Exec(ctx, embeddingDefer,
+		arg.DelaySeconds,
+		arg.Error,
+		arg.RowIds,
+		arg.UserIds,
+		arg.AppNames,
+	)
 	return err
 }
 
 const embeddingDrop = `-- name: EmbeddingDrop :exec
 WITH held AS (
     SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE h.row_id = ANY ($1::uuid[]) FOR UPDATE SKIP LOCKED
+    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]))
+    FOR UPDATE SKIP LOCKED
 )
 DELETE FROM hippocampus.embedding_queue q USING held h
 WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name
 `
 
+type EmbeddingDropParams struct {
+	RowIds   []uuid.UUID
+	UserIds  []string
+	AppNames []string
+}
+
 // A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
-func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, rowIds []uuid.UUID) error {
-	_, err := db.Exec(ctx, embeddingDrop, rowIds)
+func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, arg *EmbeddingDropParams) error {
+	_, err := db.Exec(ctx, embeddingDrop, arg.RowIds, arg.UserIds, arg.AppNames)
 	return err
 }
 

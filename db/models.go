@@ -89,7 +89,7 @@ type EventHit struct {
 
 // Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.
 type Fact struct {
-	// When it was learned.
+	// When it was learned; that it began at valid_from, where that was told later.
 	RecordedAt time.Time
 	// When it became true, as far as is known.
 	ValidFrom time.Time

@@ -119,23 +119,33 @@ func (q *Queries) TokenSetBlock(ctx context.Context, db DBTX, arg *TokenSetBlock
 
 const tokenSetEvents = `-- name: TokenSetEvents :execrows
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h WHERE h.id = ANY ($1::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.events e SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS app_name,
+          unnest($4::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE e.id = h.id AND e.user_id = h.user_id AND e.app_name = h.app_name
 `
 
 type TokenSetEventsParams struct {
 	Ids         []uuid.UUID
+	UserIds     []string
+	AppNames    []string
 	TokenCounts []int32
 }
 
-// Rows are locked in the order of their ids, and those that somebody holds are left for the next time.
+// An id is unique within its tenant only, so rows are named with their tenant. They are locked in the order of
+// their ids, and those that somebody holds are left for the next time.
 func (q *Queries) TokenSetEvents(ctx context.Context, db DBTX, arg *TokenSetEventsParams) (int64, error) {
-	result, err := db.Exec(ctx, tokenSetEvents, arg.Ids, arg.TokenCounts)
+	result, err := db.Exec(ctx, tokenSetEvents,
+		arg.Ids,
+		arg.UserIds,
+		arg.AppNames,
+		arg.TokenCounts,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -144,22 +154,31 @@ func (q *Queries) TokenSetEvents(ctx context.Context, db DBTX, arg *TokenSetEven
 
 const tokenSetFacts = `-- name: TokenSetFacts :execrows
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h WHERE h.id = ANY ($1::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.facts f SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS app_name,
+          unnest($4::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE f.id = h.id AND f.user_id = h.user_id AND f.app_name = h.app_name
 `
 
 type TokenSetFactsParams struct {
 	Ids         []uuid.UUID
+	UserIds     []string
+	AppNames    []string
 	TokenCounts []int32
 }
 
 func (q *Queries) TokenSetFacts(ctx context.Context, db DBTX, arg *TokenSetFactsParams) (int64, error) {
-	result, err := db.Exec(ctx, tokenSetFacts, arg.Ids, arg.TokenCounts)
+	result, err := db.Exec(ctx, tokenSetFacts,
+		arg.Ids,
+		arg.UserIds,
+		arg.AppNames,
+		arg.TokenCounts,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -194,22 +213,31 @@ func (q *Queries) TokenSetInstruction(ctx context.Context, db DBTX, arg *TokenSe
 
 const tokenSetMemories = `-- name: TokenSetMemories :execrows
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h WHERE h.id = ANY ($1::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.memories m SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest($1::uuid[]) AS id, unnest($2::text[]) AS user_id, unnest($3::text[]) AS app_name,
+          unnest($4::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name
 `
 
 type TokenSetMemoriesParams struct {
 	Ids         []uuid.UUID
+	UserIds     []string
+	AppNames    []string
 	TokenCounts []int32
 }
 
 func (q *Queries) TokenSetMemories(ctx context.Context, db DBTX, arg *TokenSetMemoriesParams) (int64, error) {
-	result, err := db.Exec(ctx, tokenSetMemories, arg.Ids, arg.TokenCounts)
+	result, err := db.Exec(ctx, tokenSetMemories,
+		arg.Ids,
+		arg.UserIds,
+		arg.AppNames,
+		arg.TokenCounts,
+	)
 	if err != nil {
 		return 0, err
 	}

@@ -167,7 +167,7 @@ func TestInput(t *testing.T) {
 		"fact key":           {db.ErrTooLarge, "key has 256 bytes", fact("custom", strings.Repeat("k", 256), 1, nil)},
 		"fact of a channel":  {db.ErrInvalidArgument, "value makes no JSON", fact("custom", "k", make(chan int), nil)},
 		"fact of a thread":   {db.ErrThreadNotFound, "", fact("custom", "k", 1, func(o *service.UpsertFactOptions) { o.ThreadID = new(uuid.New()) })},
-		"fact of another":    {db.ErrInvalidArgument, "p_fact_type", fact("rumour", "k", 1, nil)},
+		"fact of another":    {db.ErrInvalidArgument, "FactType", fact("rumour", "k", 1, nil)},
 		"fact value":         {db.ErrTooLarge, "", fact("custom", "k", big[:1<<20], nil)},
 		"fact value invalid": {db.ErrInvalidText, "value is not UTF-8", fact("custom", "k", invalid, nil)},
 		"fact vector":        {db.ErrDimension, "", fact("custom", "k", 1, func(o *service.UpsertFactOptions) { o.Embedding = []float32{1} })},
@@ -191,7 +191,7 @@ func TestInput(t *testing.T) {
 			_, err := svc.ListMemories(ctx, ada, &service.ListOptions{Offset: -1})
 			return err
 		}},
-		"memory category":  {db.ErrInvalidArgument, "p_category", remember("x", func(o *service.RememberOptions) { o.Category = "gossip" })},
+		"memory category":  {db.ErrInvalidArgument, "Category", remember("x", func(o *service.RememberOptions) { o.Category = "gossip" })},
 		"memory dimension": {db.ErrDimension, "", remember("x", func(o *service.RememberOptions) { o.Embedding = []float32{1, 2} })},
 		"memory direction": {db.ErrInvalidEmbedding, "", remember("x", func(o *service.RememberOptions) { o.Embedding = make([]float32, 64) })},
 		"memory empty":     {db.ErrInvalidArgument, "content is empty", remember("", nil)},
@@ -212,12 +212,12 @@ func TestInput(t *testing.T) {
 		"search limit":     {db.ErrInvalidArgument, "Limit is 10001", search("x", &service.SearchOptions{Limit: 10_001})},
 		"search NaN":       {db.ErrInvalidEmbedding, "QueryEmbedding[3]", search("x", &service.SearchOptions{QueryEmbedding: nan})},
 		"search NUL":       {db.ErrInvalidText, "query has a NUL", search(nul, nil)},
-		"search profile":   {db.ErrInvalidArgument, "p_profile", search("x", &service.SearchOptions{Profile: "best"})},
+		"search profile":   {db.ErrInvalidArgument, "Profile is", search("x", &service.SearchOptions{Profile: "best"})},
 		"search relevance": {db.ErrInvalidArgument, "MinRelevance", search("x", &service.SearchOptions{MinRelevance: -1})},
 		"session taken":    {db.ErrConflict, "", session(&service.CreateThreadOptions{SessionID: "taken"})},
 		"session NUL":      {db.ErrInvalidText, "SessionID", session(&service.CreateThreadOptions{SessionID: nul})},
-		"session state":    {db.ErrInvalidArgument, "p_state", session(&service.CreateThreadOptions{State: json.RawMessage("[]")})},
-		"slice": {db.ErrInvalidArgument, "p_start", func(ctx context.Context) error {
+		"session state":    {db.ErrInvalidArgument, "State", session(&service.CreateThreadOptions{State: json.RawMessage("[]")})},
+		"slice": {db.ErrInvalidArgument, "Start", func(ctx context.Context) error {
 			_, err := svc.MemoriesInTimeSlice(ctx, ada, dbtest.Epoch.Add(1), dbtest.Epoch, nil)
 			if err == nil { // a nanosecond is less than Postgres tells apart
 				_, err = svc.MemoriesInTimeSlice(ctx, ada, dbtest.Epoch.Add(time.Hour), dbtest.Epoch, nil)

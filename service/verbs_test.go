@@ -165,6 +165,10 @@ func TestJobs(t *testing.T) {
 	same, err := b.svc.CreateThread(t.Context(), ada, &service.CreateThreadOptions{IfNotExists: true, SessionID: "monday"})
 	require.NoError(t, err)
 	require.Equal(t, thread, same)
+	_, err = b.svc.CreateThread(t.Context(), ada, &service.CreateThreadOptions{SessionID: "monday"})
+	require.ErrorIs(t, err, db.ErrConflict)
+	require.ErrorContains(t, err, "IfNotExists")
+	require.NotContains(t, err.Error(), "p_if")
 
 	id, err := b.svc.AddSessionToMemory(t.Context(), ada, "monday", service.ConsolidationDeep)
 	require.NoError(t, err)

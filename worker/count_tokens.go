@@ -71,8 +71,12 @@ func (w *countTokensWorker) count(ctx context.Context, rows []*db.TokenListUncou
 		return cmp.Or(cmp.Compare(a.AppName, b.AppName), cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.Key, b.Key),
 			cmp.Compare(a.Version, b.Version))
 	})
-	ids := map[string][]uuid.UUID{}
-	counts := map[string][]int32{}
+	type batch struct {
+		ids               []uuid.UUID
+		userIDs, appNames []string
+		counts            []int32
+	}
+	batches := map[string]*batch{"event": {}, "fact": {}, "memory": {}}
 	counted := int64(0)
 	for _, r := range rows {
 		if err := ctx.Err(); err != nil {
@@ -93,29 +97,38 @@ func (w *countTokensWorker) count(ctx context.Context, rows []*db.TokenListUncou
 				AppName: r.AppName, Key: r.Key, TokenCount: tokens, Version: int32(r.Version),
 			})
 		default:
-			ids[r.Source] = append(ids[r.Source], r.ID)
-			counts[r.Source] = append(counts[r.Source], tokens)
+			b := batches[r.Source]
+			b.ids = append(b.ids, r.ID)
+			b.userIDs = append(b.userIDs, r.UserID)
+			b.appNames = append(b.appNames, r.AppName)
+			b.counts = append(b.counts, tokens)
 		}
 		if err != nil {
 			return counted, fmt.Errorf("store token counts: %w", db.Wrap(err))
 		}
 		counted += n
 	}
-	for source, set := range map[string]func([]uuid.UUID, []int32) (int64, error){
-		"event": func(ids []uuid.UUID, counts []int32) (int64, error) {
-			return w.queries.TokenSetEvents(ctx, w.pool, &db.TokenSetEventsParams{Ids: ids, TokenCounts: counts})
+	for source, set := range map[string]func(*batch) (int64, error){
+		"event": func(b *batch) (int64, error) {
+			return w.queries.TokenSetEvents(ctx, w.pool, &db.TokenSetEventsParams{
+				AppNames: b.appNames, Ids: b.ids, TokenCounts: b.counts, UserIds: b.userIDs,
+			})
 		},
-		"fact": func(ids []uuid.UUID, counts []int32) (int64, error) {
-			return w.queries.TokenSetFacts(ctx, w.pool, &db.TokenSetFactsParams{Ids: ids, TokenCounts: counts})
+		"fact": func(b *batch) (int64, error) {
+			return w.queries.TokenSetFacts(ctx, w.pool, &db.TokenSetFactsParams{
+				AppNames: b.appNames, Ids: b.ids, TokenCounts: b.counts, UserIds: b.userIDs,
+			})
 		},
-		"memory": func(ids []uuid.UUID, counts []int32) (int64, error) {
-			return w.queries.TokenSetMemories(ctx, w.pool, &db.TokenSetMemoriesParams{Ids: ids, TokenCounts: counts})
+		"memory": func(b *batch) (int64, error) {
+			return w.queries.TokenSetMemories(ctx, w.pool, &db.TokenSetMemoriesParams{
+				AppNames: b.appNames, Ids: b.ids, TokenCounts: b.counts, UserIds: b.userIDs,
+			})
 		},
 	} {
-		if len(ids[source]) == 0 {
+		if len(batches[source].ids) == 0 {
 			continue
 		}
-		n, err := set(ids[source], counts[source])
+		n, err := set(batches[source])
 		if err != nil {
 			return counted, fmt.Errorf("store token counts: %w", db.Wrap(err))
 		}

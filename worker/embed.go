@@ -99,7 +99,7 @@ func (w *Worker) stopped(ctx context.Context, err error) error {
 type embedBatch struct {
 	*embedWorker
 	embedded, failed int
-	pending          []uuid.UUID
+	pending          []*queuedRow
 }
 
 // work embeds a batch. It fails if that was not the rows' fault; b.pending are then the rows that
@@ -110,20 +110,22 @@ func (b *embedBatch) work(ctx context.Context, rows []*queuedRow) error {
 		return cmp.Or(cmp.Compare(b.Source, a.Source), bytes.Compare(a.RowID[:], b.RowID[:]))
 	})
 	var (
-		blank []uuid.UUID
+		blank []*queuedRow
 		left  []*queuedRow
 		texts []string
 	)
 	for _, r := range rows {
 		if isBlank(r.Text) {
-			blank = append(blank, r.RowID)
+			blank = append(blank, r)
 			continue
 		}
 		left = append(left, r)
 		texts = append(texts, b.embeddable(r.Text))
 	}
 	if len(blank) > 0 {
-		if err := b.queries.EmbeddingDrop(ctx, b.pool, blank); err != nil {
+		ids, userIDs, appNames := rowKeys(blank)
+		err := b.queries.EmbeddingDrop(ctx, b.pool, &db.EmbeddingDropParams{AppNames: appNames, RowIds: ids, UserIds: userIDs})
+		if err != nil {
 			return fmt.Errorf("drop rows without words from the queue: %w", db.Wrap(err))
 		}
 		b.logger.DebugContext(ctx, "rows that are gone or have no words left the queue", "rows", len(blank))
@@ -208,10 +210,10 @@ func (b *embedBatch) poison(ctx context.Context, row *queuedRow, reason error) e
 	}
 	b.logger.WarnContext(ctx, "a row can't be embedded; will try again", "row", row.RowID, "source", row.Source,
 		"attempts", row.Attempts, "error", reason)
-	return b.later(ctx, []uuid.UUID{row.RowID}, backoff(int(row.Attempts), embedRetryBase, embedRetryMax), reason)
+	return b.later(ctx, []*queuedRow{row}, backoff(int(row.Attempts), embedRetryBase, embedRetryMax), reason)
 }
 
-func (b *embedBatch) add(rows []*queuedRow) { b.pending = append(b.pending, rowIDs(rows)...) }
+func (b *embedBatch) add(rows []*queuedRow) { b.pending = append(b.pending, rows...) }
 
 // giveBack puts rows back on the queue that were not dealt with, and says what becomes of the job.
 func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
@@ -234,12 +236,14 @@ func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
 	return river.JobSnooze(max(wait, minSnooze))
 }
 
-func (b *embedBatch) later(ctx context.Context, rows []uuid.UUID, wait time.Duration, reason error) error {
+func (b *embedBatch) later(ctx context.Context, rows []*queuedRow, wait time.Duration, reason error) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	ids, userIDs, appNames := rowKeys(rows)
 	err := b.queries.EmbeddingDefer(ctx, b.pool, &db.EmbeddingDeferParams{
-		DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars), RowIds: rows,
+		AppNames: appNames, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars),
+		RowIds: ids, UserIds: userIDs,
 	})
 	if err != nil {
 		return fmt.Errorf("put rows back on the queue: %w", db.Wrap(err))
@@ -294,10 +298,12 @@ func checkVectors(vectors [][]float32, texts, dimension int) error {
 	return nil
 }
 
-func rowIDs(rows []*queuedRow) []uuid.UUID {
-	ids := make([]uuid.UUID, len(rows))
-	for i, r := range rows {
-		ids[i] = r.RowID
+// rowKeys gives the keys of rows, column by column: an id is unique within its tenant only.
+func rowKeys(rows []*queuedRow) (ids []uuid.UUID, userIDs, appNames []string) {
+	for _, r := range rows {
+		ids = append(ids, r.RowID)
+		userIDs = append(userIDs, r.UserID)
+		appNames = append(appNames, r.AppName)
 	}
-	return ids
+	return ids, userIDs, appNames
 }

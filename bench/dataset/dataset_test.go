@@ -137,6 +137,12 @@ func TestRead(t *testing.T) {
 		require.Equal(t, map[string]int{"answerable": 1}, d.Excluded)
 		require.Equal(t, []string{"2024-03-01", "2024-03-02"}, d.Questions[0].GoldSessions)
 		require.Equal(t, "2024-03-02#0", d.Turn("2024-03-02#0/response"))
+
+		d, err = dataset.Read([]string{filepath.Dir(path("events_en.jsonl"))}, nil)
+		require.NoError(t, err)
+		require.Equal(t, "memorybank-en", d.Name)
+		_, err = dataset.Read([]string{filepath.Dir(path("events_en.jsonl"))}, &dataset.Options{Language: "cn"})
+		require.ErrorContains(t, err, "holds no dataset that is known, or several")
 	})
 
 	t.Run("Refuses", func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,6 +16,10 @@ import (
 type Options struct {
 	// Format is LoCoMo, LongMemEval or MemoryBank; empty to tell it from the files.
 	Format string
+	// Language is which of a folder's languages to read: that of events_en.jsonl, say.
+	//
+	// Defaults to en.
+	Language string
 	// Questions is the file of the questions. Else they are where the dataset has them: LoCoMo's and
 	// LongMemEval's own files hold them, LongMemEval's questions.jsonl lies beside its sessions, and
 	// MemoryBank's questions_en.jsonl beside its events_en.jsonl.
@@ -22,13 +27,21 @@ type Options struct {
 }
 
 // Read reads a dataset from its files: LoCoMo's JSON; LongMemEval's JSON, or its questions and
-// sessions as JSON lines; MemoryBank's exchanges. Files that end in .gz are decompressed.
+// sessions as JSON lines; MemoryBank's exchanges. Files that end in .gz are decompressed. A folder
+// stands for the dataset's files in it.
 func Read(paths []string, opts *Options) (*Dataset, error) {
 	if opts == nil {
 		opts = &Options{}
 	}
 	if len(paths) == 0 {
 		return nil, errors.New("give the dataset's files")
+	}
+	if info, err := os.Stat(paths[0]); err == nil && info.IsDir() {
+		path, err := filesOf(paths[0], cmp.Or(opts.Language, "en"))
+		if err != nil {
+			return nil, err
+		}
+		paths = []string{path}
 	}
 	files := make([]file, len(paths))
 	for i, path := range paths {
@@ -65,6 +78,16 @@ func Read(paths []string, opts *Options) (*Dataset, error) {
 		return nil, fmt.Errorf("%s: none of its questions has evidence", paths[0])
 	}
 	return d, nil
+}
+
+// filesOf finds a dataset's first file in a folder.
+func filesOf(folder, language string) (string, error) {
+	for _, pattern := range []string{"questions.jsonl", "events_" + language + ".jsonl", "*.json"} {
+		if found, _ := filepath.Glob(filepath.Join(folder, pattern)); len(found) == 1 { // patterns of ours are well-formed
+			return found[0], nil
+		}
+	}
+	return "", fmt.Errorf("%s holds no dataset that is known, or several", folder)
 }
 
 type file struct {

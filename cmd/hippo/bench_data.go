@@ -16,6 +16,7 @@ type dataFlags struct {
 	deep      bool
 	format    string
 	fresh     bool
+	language  string
 	limit     int
 	questions string
 }
@@ -24,12 +25,13 @@ func (f *dataFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.deep, "deep", false, "draw facts and insights too, as a full consolidation does")
 	flags.StringVar(&f.format, "format", "", "locomo, longmemeval or memorybank (default: told from the files)")
 	flags.BoolVar(&f.fresh, "fresh", false, "forget what is there of the dataset, and log it anew")
+	flags.StringVar(&f.language, "lang", "en", "which language of a folder with several")
 	flags.IntVar(&f.limit, "limit", 0, "ask only the first so many questions")
 	flags.StringVar(&f.questions, "questions", "", "the file of the questions, where it isn't the obvious one")
 }
 
 func (f *dataFlags) read(paths []string) (*dataset.Dataset, error) {
-	d, err := dataset.Read(paths, &dataset.Options{Format: f.format, Questions: f.questions})
+	d, err := dataset.Read(paths, &dataset.Options{Format: f.format, Language: f.language, Questions: f.questions})
 	if err != nil {
 		return nil, err
 	}

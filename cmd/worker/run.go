@@ -209,7 +209,7 @@ func (a *app) modelEnv(name string) string {
 }
 
 // complete fills in what is not a flag of the worker's own.
-func (a *app) complete() error {
+func (a *app) complete(ctx context.Context) error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
 		return usageError{fmt.Errorf("--log-level: %q is none of debug, info, warn, error", a.logLevel)}
@@ -226,7 +226,7 @@ func (a *app) complete() error {
 	if a.httpAddress != "" {
 		_, port, err := net.SplitHostPort(a.httpAddress)
 		if err == nil {
-			_, err = net.LookupPort("tcp", port)
+			_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
 		}
 		if err != nil {
 			return usageError{fmt.Errorf("--http: %q is no address such as :8081: %w", a.httpAddress, err)}

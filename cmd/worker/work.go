@@ -23,7 +23,7 @@ import (
 
 // work works until the context ends, or until nothing is left to do.
 func (a *app) work(ctx context.Context) (err error) {
-	if err := a.complete(); err != nil {
+	if err := a.complete(ctx); err != nil {
 		return err
 	}
 	pool, err := db.NewPool(ctx, &db.Config{

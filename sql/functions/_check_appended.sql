@@ -14,7 +14,7 @@ BEGIN
         SELECT FROM unnest(p_events) e
         WHERE coalesce(octet_length(e.author), 0) NOT BETWEEN 1 AND 255
            OR octet_length(e.event_type) NOT BETWEEN 1 AND 64 OR octet_length(e.event_id) NOT BETWEEN 1 AND 255
-           OR octet_length(e.invocation_id) > 255 OR octet_length(e.branch) > 1024 OR NOT isfinite(e.created_at)
+           OR octet_length(e.invocation_id) > 255 OR octet_length(e.branch) > 1024 OR e.created_at NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00'
            OR coalesce(e.content, 'null') = 'null' OR pg_column_size(e.content) > 1048576 OR octet_length(e.text) > 1048576
            OR e.category <> ALL (c_categories) OR NOT coalesce(e.importance, 0) BETWEEN 0 AND 1
            OR e.token_count < 0 OR cardinality(e.tags) > 64 OR pg_column_size(e.metadata) > 262144
@@ -37,7 +37,8 @@ BEGIN
         (octet_length(e.invocation_id) > 255, 'HC009', format('has an invocation_id of %s bytes', octet_length(e.invocation_id)),
             'Give at most 255 bytes.'),
         (octet_length(e.branch) > 1024, 'HC009', format('has a branch of %s bytes', octet_length(e.branch)), 'Give at most 1024 bytes.'),
-        (NOT isfinite(e.created_at), 'HC009', format('has created_at %s', e.created_at), 'Give a time, or leave it out.'),
+        (e.created_at NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00', 'HC009', format('has created_at %s', e.created_at),
+            'Give a time in the years 1 to 9999, or leave it out.'),
         (coalesce(e.content, 'null') = 'null', 'HC009', 'has no content', 'Give the content as JSON, for example {"text": "…"}.'),
         (pg_column_size(e.content) > 1048576, 'HC006', format('has content of %s bytes', pg_column_size(e.content)),
             'Give at most 1048576 bytes; store larger content elsewhere and refer to it.'),

@@ -14,9 +14,9 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_thread(p_user_id, p_app_name, p_thread_id);
-    IF p_from_seq < 1 OR p_to_seq < coalesce(p_from_seq, 9223372036854775807) THEN
+    IF p_from_seq < 1 OR p_to_seq > 16777215 OR p_from_seq > 16777215 OR p_to_seq < coalesce(p_from_seq, 9223372036854775807) THEN
         RAISE EXCEPTION 'p_from_seq is % and p_to_seq is %', coalesce(p_from_seq::text, 'null'), coalesce(p_to_seq::text, 'null')
-            USING ERRCODE = 'HC009', HINT = 'Give the first and the last event of a range, counted from 1.';
+            USING ERRCODE = 'HC009', HINT = 'Give the first and the last event of a range, counted from 1, at most 16777215.';
     END IF;
     IF p_occurred_from > p_occurred_until OR NOT isfinite(p_occurred_from) OR NOT isfinite(p_occurred_until) THEN
         RAISE EXCEPTION 'p_occurred_from is % and p_occurred_until is %',

@@ -17,7 +17,9 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_rows integer := greatest(20, p_max_tokens / 4); -- an entry has four tokens at least
-    v_oldest bigint; -- the first event that the thread's history will surely show
+    v_told bigint[] := '{}'; -- the events that the thread's history will surely show
+    v_room integer := p_history_budget;
+    v_event record;
 BEGIN
     RETURN QUERY
     SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), hippocampus._context_line('', i.content), 1::float8,
@@ -44,16 +46,19 @@ BEGIN
     CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
     IF p_thread_id IS NOT NULL THEN
-        SELECT min(e.sequence_num) INTO v_oldest FROM (
-            SELECT h.sequence_num, sum(h.cost) OVER (ORDER BY h.sequence_num DESC) AS total
-            FROM hippocampus._context_history(p_user_id, p_app_name, p_history_budget, p_thread_id) h) e
-        WHERE e.total <= p_history_budget;
+        FOR v_event IN SELECT h.sequence_num, h.cost
+                FROM hippocampus._context_history(p_user_id, p_app_name, p_history_budget, p_thread_id) h ORDER BY h.rank LOOP
+            IF v_event.cost <= v_room THEN
+                v_told := v_told || v_event.sequence_num;
+                v_room := v_room - v_event.cost;
+            END IF;
+        END LOOP;
     END IF;
     RETURN QUERY
     SELECT 'memory', r.rank,
         hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?') || '] ', r.content),
         r.score, hippocampus._context_price(r.token_count, 11, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
-        CASE WHEN r.thread_id = p_thread_id AND r.from_seq >= v_oldest AND r.memory_type = 'episodic' THEN 'stands in the history'
+        CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (v_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
              WHEN r.copy > 1 THEN 'same words as another memory' END
     FROM (SELECT m.*, row_number() OVER best AS rank,
               row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy,

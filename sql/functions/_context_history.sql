@@ -16,7 +16,8 @@ BEGIN
     RETURN QUERY
     SELECT r.rank, r.id, r.thread_id, r.sequence_num, r.line, hippocampus._context_price(r.token_count, 1, r.line, false)
     FROM (
-        SELECT e.id, e.thread_id, e.sequence_num, e.author || ': ' || e.text AS line, e.token_count,
+        SELECT e.id, e.thread_id, e.sequence_num, -- an author cannot begin a line as a heading, a fence or a list does
+            coalesce(nullif(ltrim(e.author, E'#<>`*-=_ \t'), ''), 'someone') || ': ' || e.text AS line, e.token_count,
             row_number() OVER newest AS rank, sum(e.token_count + 1) FILTER (WHERE e.token_count <= p_budget)
                 OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
         FROM (

@@ -18,7 +18,7 @@ BEGIN ATOMIC
             ELSE hippocampus.calculate_retention_score(
                 p_access_count, p_last_accessed_at, (p_policy).decay_rate, p_now)
         END,
-        (p_policy).initial_weight * p_initial_score * exp(-least(700.0, (p_policy).decay_rate
+        (p_policy).initial_weight * p_initial_score * exp(-least(600.0, (p_policy).decay_rate
             * greatest(0.0, extract(epoch FROM p_now - p_created_at)::double precision) / 86400.0)));
 END;
 COMMENT ON FUNCTION hippocampus._retention IS

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION hippocampus.effective_strength(
 ) RETURNS double precision
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
-    SELECT p_running_intensity * exp(-least(700.0, 0.001 / hippocampus.decay_resistance(p_access_count)
+    SELECT p_running_intensity * exp(-least(600.0, 0.001 / hippocampus.decay_resistance(p_access_count)
         * greatest(0.0, extract(epoch FROM p_now - p_last_accessed_at)::double precision) / 3600.0));
 END;
 COMMENT ON FUNCTION hippocampus.effective_strength IS

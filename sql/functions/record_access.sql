@@ -13,6 +13,7 @@ DECLARE
     v_count integer;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_time('p_now', p_now);
     WITH held AS (
         SELECT m.id FROM hippocampus.memories m
         WHERE m.id = ANY (p_memory_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name

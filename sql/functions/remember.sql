@@ -35,6 +35,9 @@ DECLARE
     v_metadata jsonb;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_time('p_now', p_now);
+    PERFORM hippocampus._check_time('p_occurred_from', coalesce(p_occurred_from, p_now));
+    PERFORM hippocampus._check_time('p_occurred_until', coalesce(p_occurred_until, p_now));
     PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
     PERFORM hippocampus._check_one_of('p_memory_type', p_memory_type, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_one_of('p_category', p_category,

@@ -45,10 +45,8 @@ BEGIN
     PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
-    IF p_valid_from = 'infinity' THEN
-        RAISE EXCEPTION 'p_valid_from is infinity'
-            USING ERRCODE = 'HC009', HINT = 'Give a time; -infinity for what was always so.';
-    END IF;
+    PERFORM hippocampus._check_time('p_now', p_now);
+    PERFORM hippocampus._check_time('p_valid_from', coalesce(p_valid_from, p_now));
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.fact %L %L %L %L', p_user_id, p_app_name, p_fact_type, p_key), 0));
     SELECT f.* INTO v_current FROM hippocampus.facts f

@@ -8,7 +8,7 @@ WITH claimed AS (
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = q.attempts + 1
+    SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = least(q.attempts, 1000000) + 1
     FROM claimed c
     WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
@@ -28,7 +28,8 @@ FROM hippocampus.embedding_queue q;
 -- A row that somebody holds is being forgotten or embedded: left alone, so that nobody waits crosswise.
 WITH held AS (
     SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE h.row_id = ANY (@row_ids::uuid[]) FOR UPDATE SKIP LOCKED
+    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
+    FOR UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => @delay_seconds::float8), error = @error::text
@@ -38,7 +39,8 @@ FROM held h WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name =
 -- A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
 WITH held AS (
     SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE h.row_id = ANY (@row_ids::uuid[]) FOR UPDATE SKIP LOCKED
+    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
+    FOR UPDATE SKIP LOCKED
 )
 DELETE FROM hippocampus.embedding_queue q USING held h
 WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name;

@@ -35,24 +35,29 @@ UPDATE hippocampus.memory_blocks b SET token_count = @token_count, token_count_e
 FROM held h WHERE b.user_id = h.user_id AND b.app_name = h.app_name AND b.key = h.key;
 
 -- name: TokenSetEvents :execrows
--- Rows are locked in the order of their ids, and those that somebody holds are left for the next time.
+-- An id is unique within its tenant only, so rows are named with their tenant. They are locked in the order of
+-- their ids, and those that somebody holds are left for the next time.
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h WHERE h.id = ANY (@ids::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.events h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest(@ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.events e SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@user_ids::text[]) AS user_id, unnest(@app_names::text[]) AS app_name,
+          unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE e.id = h.id AND e.user_id = h.user_id AND e.app_name = h.app_name;
 
 -- name: TokenSetFacts :execrows
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h WHERE h.id = ANY (@ids::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.facts h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest(@ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.facts f SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@user_ids::text[]) AS user_id, unnest(@app_names::text[]) AS app_name,
+          unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE f.id = h.id AND f.user_id = h.user_id AND f.app_name = h.app_name;
 
 -- name: TokenSetInstruction :execrows
@@ -62,10 +67,12 @@ WHERE i.app_name = @app_name AND i.instruction_key = @key AND i.version = @versi
 
 -- name: TokenSetMemories :execrows
 WITH held AS (
-    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h WHERE h.id = ANY (@ids::uuid[])
+    SELECT h.id, h.user_id, h.app_name FROM hippocampus.memories h
+    WHERE (h.id, h.user_id, h.app_name) IN (SELECT unnest(@ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
     ORDER BY h.id FOR NO KEY UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.memories m SET token_count = v.token_count, token_count_exact = true
 FROM held h
-JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id
+JOIN (SELECT unnest(@ids::uuid[]) AS id, unnest(@user_ids::text[]) AS user_id, unnest(@app_names::text[]) AS app_name,
+          unnest(@token_counts::integer[]) AS token_count) v ON v.id = h.id AND v.user_id = h.user_id AND v.app_name = h.app_name
 WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;

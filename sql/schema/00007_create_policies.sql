@@ -63,8 +63,11 @@ GRANT INSERT, UPDATE, DELETE ON hippocampus.threads TO hippocampus_service, hipp
 GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs TO hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.user_state, hippocampus.memories, hippocampus.facts,
     hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals,
-    hippocampus.embeddings, hippocampus.embedding_queue
+    hippocampus.embeddings
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+-- When a row is embedded, and how often it was tried, is not the tenant's to say.
+GRANT INSERT (row_id, user_id, app_name, source), DELETE ON hippocampus.embedding_queue TO hippocampus_tenant;
+GRANT INSERT, DELETE ON hippocampus.embedding_queue TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE ON hippocampus.user_state, hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE ON hippocampus.memories, hippocampus.facts TO hippocampus_service, hippocampus_worker;

@@ -209,7 +209,7 @@ func TestStatusError(t *testing.T) {
 			`{"error":{"message":"ZEBRA","code":"context_length_exceeded","type":"invalid_request_error"}}`:                                      "Bad Request, context_length_exceeded, invalid_request_error",
 			`{"error":{"message":"ZEBRA","code":400,"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"},{"reason":"a ZEBRA"}]}}`: "Bad Request, INVALID_ARGUMENT, API_KEY_INVALID",
 		} {
-			e := newStatusError(&http.Response{StatusCode: 400, Header: http.Header{}}, []byte(body), nil, now)
+			e := newStatusError(&http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}}, []byte(body), nil, now)
 			require.Equal(t, want, e.Error())
 			require.Equal(t, "ZEBRA", e.Message)
 		}
