@@ -27,7 +27,7 @@ func TestAssemble(t *testing.T) {
 		for _, query := range []string{
 			"SELECT hippocampus.put_instruction($2, 'tone' || left($1, 0), 'Be brief.', p_token_count => 3)",
 			"SELECT hippocampus.block_set($1, $2, 'persona', 'A gardener.', p_token_count => 4)",
-			`SELECT hippocampus.upsert_fact($1, $2, 'preference', 'favourite_drink', '"green tea"', p_token_count => 7)`,
+			`SELECT hippocampus.upsert_fact($1, $2, 'preference', 'favourite_drink', '"green tea"', p_token_count => 7, p_now => '2026-01-05 12:00Z')`,
 			"SELECT hippocampus.remember($1, $2, 'Ada walked to the river.', p_token_count => 6, p_now => '2026-01-05 12:00Z')",
 			`SELECT count(*) FROM hippocampus.append_events(hippocampus.create_thread($1, $2),
 				'[{"author": "user", "content": {"text": "Shall we walk?"}}, {"author": "agent", "content": {"text": "Yes.\n# Gladly"}}]')`,

@@ -11,7 +11,8 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     -- what is almost zero does not fit the columns, which are of single precision
-    IF p_value IS NULL OR p_value = 'NaN' OR p_value < p_min OR p_value > p_max OR p_value <> 0 AND abs(p_value) < 1e-30 THEN
+    IF p_value IS NULL OR p_value = 'NaN' OR p_value < p_min OR p_value > p_max
+        OR p_errcode = 'HC009' AND p_value <> 0 AND abs(p_value) < 1e-30 THEN
         RAISE EXCEPTION '% is %', p_argument, coalesce(p_value::text, 'null')
             USING ERRCODE = p_errcode, HINT = format('Give a number from %s to %s.', p_min, p_max);
     END IF;

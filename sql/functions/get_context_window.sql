@@ -73,7 +73,8 @@ BEGIN
         END IF;
     END LOOP;
     -- an episode gives way to the history that tells it whole, but not to one that had no room to
-    SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND e.until < coalesce(h.gap, 9223372036854775807)
+    SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND h.seq IS NOT NULL
+                AND e.until < coalesce(h.gap, 9223372036854775807)
             OR e.reason <> 'stands in the history' THEN e.reason END ORDER BY e.n)
     INTO v_reasons FROM unnest(v_reasons, v_seqs, v_untils) WITH ORDINALITY AS e (reason, seq, until, n)
     LEFT JOIN (SELECT g.seq, g.taken, min(g.seq) FILTER (WHERE NOT g.taken) OVER (ORDER BY g.seq DESC) AS gap -- passed over next

@@ -33,7 +33,7 @@ type data struct {
 }
 
 func newData() *data {
-	random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // data of a benchmark, not a secret
+	random := rand.New(rand.NewPCG(seed, 0))
 	d := &data{random: random, zipf: rand.NewZipf(random, 1.1, 8, 30000)}
 	for range 200 {
 		d.centres = append(d.centres, d.gaussian())
