@@ -1,14 +1,14 @@
 -- Refuses a time that clients cannot read or clocks cannot count with: null, infinite, outside the years 1 to 9999.
 CREATE OR REPLACE FUNCTION hippocampus._check_time(
     p_argument text,
-    p_value timestamptz
+    p_time timestamptz
 ) RETURNS void
 LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    IF p_value IS NULL OR p_value < '0001-01-02 00:00:00+00' OR p_value > '9999-12-30 00:00:00+00' THEN
-        RAISE EXCEPTION '% is %', p_argument, coalesce(p_value::text, 'null')
+    IF p_time IS NULL OR p_time < '0001-01-02 00:00:00+00' OR p_time > '9999-12-30 00:00:00+00' THEN
+        RAISE EXCEPTION '% is %', p_argument, coalesce(p_time::text, 'null')
             USING ERRCODE = 'HC009', HINT = 'Give a time in the years 1 to 9999.';
     END IF;
 END
