@@ -181,7 +181,7 @@ func (i *ingest) log(ctx context.Context, c *conversation.Conversation, bar Bar)
 			batch := s.Events[from:min(from+appendBatch, len(s.Events))]
 			params := make([]*service.EventParams, len(batch))
 			for n := range batch {
-				params[n] = eventParams(&batch[n])
+				params[n] = batch[n].Params()
 			}
 			if _, err := i.service.AppendEvents(ctx, scope, thread, params, nil); err != nil {
 				return nil, fmt.Errorf("session %s: %w", s.ID, err)
@@ -195,17 +195,6 @@ func (i *ingest) log(ctx context.Context, c *conversation.Conversation, bar Bar)
 		jobs = append(jobs, waiting{job: job, scope: scope})
 	}
 	return jobs, nil
-}
-
-func eventParams(event *conversation.Event) *service.EventParams {
-	params := &service.EventParams{
-		Author: event.Author, Category: event.Category, Content: event.Content, EventID: event.EventID,
-		EventType: event.EventType, Metadata: event.Metadata, Tags: event.Tags, Text: event.Text,
-	}
-	if event.CreatedAt != nil {
-		params.CreatedAt = *event.CreatedAt
-	}
-	return params
 }
 
 // waitVectors waits for vectors that a consolidation had to leave to an embedding job.

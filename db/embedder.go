@@ -25,7 +25,7 @@ func CheckEmbedder(ctx context.Context, q DBTX, name string, dimension int) erro
 			ErrDimension, serving.Dimension, whose, name, dimension)
 	}
 	if serving.Model == nil {
-		if _, err := queries.EmbeddingModelSetName(ctx, q, name); err != nil {
+		if err := queries.EmbeddingModelSetName(ctx, q, name); err != nil {
 			return fmt.Errorf("name the embedding model: %w", Wrap(err))
 		}
 		if serving, err = queries.EmbeddingModelServing(ctx, q); err != nil { // somebody else may have been first

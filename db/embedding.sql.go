@@ -175,17 +175,14 @@ func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*Embeddin
 	return &i, err
 }
 
-const embeddingModelSetName = `-- name: EmbeddingModelSetName :execrows
-UPDATE hippocampus.embedding_models g SET model = $1::text WHERE g.status = 'serving' AND g.model IS NULL
+const embeddingModelSetName = `-- name: EmbeddingModelSetName :exec
+SELECT hippocampus._name_embedding_model(p_model => $1)
 `
 
 // The first model that a worker or service brings becomes the deployment's.
-func (q *Queries) EmbeddingModelSetName(ctx context.Context, db DBTX, model string) (int64, error) {
-	result, err := db.Exec(ctx, embeddingModelSetName, model)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
+func (q *Queries) EmbeddingModelSetName(ctx context.Context, db DBTX, model string) error {
+	_, err := db.Exec(ctx, embeddingModelSetName, model)
+	return err
 }
 
 const embeddingPut = `-- name: EmbeddingPut :exec

@@ -47,7 +47,7 @@ func (e *engine) ingest(
 			batch := session.Events[start:min(start+appendBatch, len(session.Events))]
 			params := make([]*service.EventParams, len(batch))
 			for i := range batch {
-				params[i] = eventParams(&batch[i])
+				params[i] = batch[i].Params()
 			}
 			stored, err := e.service.AppendEvents(ctx, scope, threadID, params, nil)
 			if err != nil {
@@ -64,17 +64,6 @@ func (e *engine) ingest(
 		done.Jobs = append(done.Jobs, job)
 	}
 	return done, nil
-}
-
-func eventParams(event *conversation.Event) *service.EventParams {
-	params := &service.EventParams{
-		Author: event.Author, Category: event.Category, Content: event.Content, EventID: event.EventID,
-		EventType: event.EventType, Metadata: event.Metadata, Tags: event.Tags, Text: event.Text,
-	}
-	if event.CreatedAt != nil {
-		params.CreatedAt = *event.CreatedAt
-	}
-	return params
 }
 
 // waitJobs waits for consolidations, and says which failed and why.

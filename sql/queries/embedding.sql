@@ -51,9 +51,9 @@ SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= no
 -- name: EmbeddingModelServing :one
 SELECT * FROM hippocampus.embedding_models g WHERE g.status = 'serving';
 
--- name: EmbeddingModelSetName :execrows
+-- name: EmbeddingModelSetName :exec
 -- The first model that a worker or service brings becomes the deployment's.
-UPDATE hippocampus.embedding_models g SET model = @model::text WHERE g.status = 'serving' AND g.model IS NULL;
+SELECT hippocampus._name_embedding_model(p_model => @model);
 
 -- name: EmbeddingPut :exec
 SELECT hippocampus.put_embedding(

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/hippocampus-memory/hippocampus/service"
 )
 
 // Conversation is what one user and those that they talk to have said, session by session.
@@ -143,4 +145,16 @@ func Read(r io.Reader, name string) ([]*Conversation, error) {
 		}
 		return []*Conversation{c}, nil
 	}
+}
+
+// Params is the event as the service appends it.
+func (e *Event) Params() *service.EventParams {
+	params := &service.EventParams{
+		Author: e.Author, Category: e.Category, Content: e.Content, EventID: e.EventID, EventType: e.EventType,
+		Metadata: e.Metadata, Tags: e.Tags, Text: e.Text,
+	}
+	if e.CreatedAt != nil {
+		params.CreatedAt = *e.CreatedAt
+	}
+	return params
 }
