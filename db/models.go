@@ -11,6 +11,15 @@ import (
 	"github.com/google/uuid"
 )
 
+// State keys that all users of an app share (ADK's app: keys).
+type AppState struct {
+	UpdatedAt time.Time
+	// Grows with every merge; what an optimistic writer compares.
+	Version int64
+	AppName string
+	State   json.RawMessage
+}
+
 // The lasting record of each consolidation. Its status follows River's job by a trigger, in the same transaction.
 type ConsolidationJob struct {
 	CreatedAt   time.Time
@@ -255,4 +264,14 @@ type Thread struct {
 	// The client's own name for the thread; unique per app and user.
 	SessionID string
 	State     json.RawMessage
+}
+
+// State keys that all threads of a user share (ADK's user: keys).
+type UserState struct {
+	UpdatedAt time.Time
+	// Grows with every merge; what an optimistic writer compares.
+	Version int64
+	UserID  string
+	AppName string
+	State   json.RawMessage
 }

@@ -24,6 +24,9 @@
 // [OpenMemoryService.SetBlock] that it always sees. An app's own [OpenMemoryService.PutInstruction]
 // stands before them.
 //
+// Beside all this stands state, a JSON object by key: a thread's, a user's ([OpenMemoryService.MergeUserState])
+// and an app's ([OpenMemoryService.MergeAppState]).
+//
 // What is remembered is found by [OpenMemoryService.SearchMemory] at once, by its words, and by its
 // meaning as soon as it has a vector. [OpenMemoryService.RecallConversation] searches the log
 // itself, [OpenMemoryService.Facts] tells what was true at a time, and
@@ -40,8 +43,8 @@
 // hippocampus_tenant, to which row-level security shows the rows of this scope only. A wrong query
 // shows nothing rather than a neighbour. The pool's login needs to be a member of
 // hippocampus_service, and should be no superuser; [OpenMemoryService.Doctor] tells. What concerns
-// an app or a deployment as a whole runs as the login itself: PutInstruction, CleanupAllMemories,
-// Doctor.
+// an app or a deployment as a whole runs as the login itself: PutInstruction, MergeAppState,
+// CleanupAllMemories, Doctor.
 //
 // # Transactions
 //

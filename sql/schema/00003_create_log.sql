@@ -95,6 +95,7 @@ COMMENT ON COLUMN hippocampus.events.token_count IS
 
 CREATE TABLE hippocampus.user_state (
     updated_at timestamptz NOT NULL DEFAULT now(),
+    version    bigint NOT NULL DEFAULT 1,
     user_id    text COLLATE "C" NOT NULL,
     app_name   text COLLATE "C" NOT NULL,
     state      jsonb NOT NULL DEFAULT '{}',
@@ -104,9 +105,11 @@ CREATE TABLE hippocampus.user_state (
     CONSTRAINT user_state_state_check CHECK (jsonb_typeof(state) = 'object' AND pg_column_size(state) <= 1048576)
 );
 COMMENT ON TABLE hippocampus.user_state IS 'State keys that all threads of a user share (ADK''s user: keys).';
+COMMENT ON COLUMN hippocampus.user_state.version IS 'Grows with every merge; what an optimistic writer compares.';
 
 CREATE TABLE hippocampus.app_state (
     updated_at timestamptz NOT NULL DEFAULT now(),
+    version    bigint NOT NULL DEFAULT 1,
     app_name   text COLLATE "C" NOT NULL,
     state      jsonb NOT NULL DEFAULT '{}',
     CONSTRAINT app_state_pkey PRIMARY KEY (app_name),
@@ -114,6 +117,7 @@ CREATE TABLE hippocampus.app_state (
     CONSTRAINT app_state_state_check CHECK (jsonb_typeof(state) = 'object' AND pg_column_size(state) <= 1048576)
 );
 COMMENT ON TABLE hippocampus.app_state IS 'State keys that all users of an app share (ADK''s app: keys).';
+COMMENT ON COLUMN hippocampus.app_state.version IS 'Grows with every merge; what an optimistic writer compares.';
 -- +goose StatementEnd
 
 -- +goose Down

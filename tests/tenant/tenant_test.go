@@ -258,7 +258,7 @@ func TestTenant(t *testing.T) {
 		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
 		for _, sql := range []string{
 			"UPDATE hippocampus.app_state SET state = '{}'", "INSERT INTO hippocampus.app_state (app_name) VALUES ('shop')",
-			"DELETE FROM hippocampus.app_state", "SELECT hippocampus.put_setting('shop', 'episodic_turns', '2')",
+			"DELETE FROM hippocampus.app_state", "SELECT hippocampus.app_state_merge('shop', '{}')", "SELECT hippocampus.put_setting('shop', 'episodic_turns', '2')",
 			"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ('shop', 'episodic_turns', '2')",
 			"UPDATE hippocampus.embedding_models SET model = 'mine'", "SELECT hippocampus.fold_posting_totals()",
 		} {
