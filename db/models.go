@@ -41,6 +41,35 @@ type ConsolidationJob struct {
 	RawReply *string
 }
 
+// What short-term memory holds and when it becomes long-term memory, by app; '*' holds where an app has no row. Written with put_consolidation_policy.
+type ConsolidationPolicy struct {
+	UpdatedAt time.Time
+	// The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. Null leaves it where it is.
+	TargetRate *float32
+	// … or at least so important.
+	KeepImportance float32
+	// A thread is consolidated when an event at least so important is appended.
+	UrgentImportance float32
+	// While the policy is enabled, events less important than this become no episode; they stay in the log, and models read them.
+	MinImportance     float32
+	LowestImportance  float32
+	HighestImportance float32
+	// A thread is consolidated when more than this share of window_events waits for it.
+	FillRatio float32
+	// Short-term memory is the last so many events,
+	WindowEvents int32
+	// … no older than this,
+	WindowSeconds int32
+	// A thread with events that wait is consolidated when nothing was appended for so long, and window_seconds after the first of them at the latest.
+	IdleSeconds int32
+	// A thread is not consolidated again sooner than this by policy: a burst of urgent events costs one call of a model, not one each.
+	MinIntervalSeconds int32
+	// Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.
+	Enabled bool
+	AppName string
+	JobType string
+}
+
 // Generations of embeddings. One serves; its dimension was chosen at the first migration, its model is the first that a writer of a vector named.
 type EmbeddingModel struct {
 	CreatedAt  time.Time

@@ -113,6 +113,13 @@ type Config struct {
 	// Models are what consolidates and embeds. Required, but for the Classifier and Close.
 	Models *model.Models
 
+	// PolicyInterval is how often threads are looked for whose consolidation is due by their app's
+	// policy and was not enqueued when they were appended to: because they fell silent, or because
+	// they were being consolidated.
+	//
+	// Defaults to 15 seconds.
+	PolicyInterval time.Duration
+
 	// PollOnly makes the worker look for jobs every FetchPollInterval instead of listening for
 	// them, which takes a connection of its own. It is for poolers in transaction mode. Such a
 	// worker does not see to vector indexes: that takes a session of its own, too.
@@ -184,6 +191,7 @@ func (c *Config) WithDefaults() *Config {
 	if d.RetentionSchedule == nil {
 		d.RetentionSchedule, _ = Cron("0 3 * * *", time.UTC) // which can be read
 	}
+	d.PolicyInterval = cmp.Or(d.PolicyInterval, 15*time.Second)
 	d.RetentionTimeout = cmp.Or(d.RetentionTimeout, time.Hour)
 	d.StopTimeout = cmp.Or(d.StopTimeout, 10*time.Second)
 	d.SweepInterval = cmp.Or(d.SweepInterval, 2*time.Second)
@@ -215,6 +223,7 @@ func (c *Config) validate() error {
 		{"MaxConversationTokens", int64(c.MaxConversationTokens)},
 		{"MaxEmbedTokens", int64(c.MaxEmbedTokens)},
 		{"RescueAfter", int64(c.RescueAfter)},
+		{"PolicyInterval", int64(c.PolicyInterval)},
 		{"RetentionBatch", int64(c.RetentionBatch)},
 		{"RetentionTimeout", int64(c.RetentionTimeout)},
 		{"StopTimeout", int64(c.StopTimeout)},

@@ -248,6 +248,8 @@ type Result struct {
 	Summaries  int         `json:"summaries,omitempty"`
 	// WithoutEmbedding is how many of the rows were stored without a vector, as the embedder failed.
 	WithoutEmbedding int `json:"without_embedding,omitempty"`
+	// Kept is how many of the events are in episodes.
+	Kept int `json:"kept,omitempty"`
 	// Models are who made it: "summarizer", "reflector", "embedder".
 	Models map[string]string `json:"models,omitempty"`
 	// Repaired is how many replies were not clean and had to be mended.

@@ -29,6 +29,8 @@ type piece struct {
 	fast, deep part
 	// episodicTurns is how many events make an episode.
 	episodicTurns int
+	// minImportance is how much the most important event of an episode must matter.
+	minImportance float32
 }
 
 // part is what one of the two sorts of consolidation reads.
@@ -69,6 +71,9 @@ func (c *consolidation) read(ctx context.Context, thread *db.Thread) (*piece, er
 	}
 	if c.fast {
 		if p.episodicTurns, err = c.episodicTurns(ctx, thread.AppName); err != nil {
+			return nil, err
+		}
+		if p.minImportance, err = c.minImportance(ctx, thread.AppName); err != nil {
 			return nil, err
 		}
 		if p.fast, err = c.part(ctx, p, thread.ReplayedSeq); err != nil {
@@ -133,6 +138,19 @@ func (c *consolidation) episodicTurns(ctx context.Context, appName string) (int,
 		}
 	}
 	return turns, nil
+}
+
+// minImportance is the threshold of the app's policy, 0 where that is not enabled: who asks for
+// consolidations by hand decides by hand.
+func (c *consolidation) minImportance(ctx context.Context, appName string) (float32, error) {
+	policy, err := c.queries.PolicyGet(ctx, c.pool, appName)
+	if err != nil {
+		return 0, fmt.Errorf("read the consolidation policy: %w", db.Wrap(err))
+	}
+	if !policy.Enabled {
+		return 0, nil
+	}
+	return policy.MinImportance, nil
 }
 
 // conversations are what a model is given to read: one, but where a single event is too long for
@@ -272,6 +290,7 @@ type learned struct {
 	episodes            []*newMemory
 	facts               []*newFact
 	insights            []*newMemory
+	kept                int
 	reflector           string
 	repaired            int
 	summaries           []*newMemory

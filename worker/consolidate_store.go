@@ -179,6 +179,7 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 	}
 	result.Message = ""
 	result.Events += len(p.events)
+	result.Kept += l.kept
 	result.Pieces++
 	result.WithoutEmbedding += l.withoutEmbedding
 	result.Repaired += l.repaired

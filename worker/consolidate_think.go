@@ -43,7 +43,7 @@ func (c *consolidation) think(ctx context.Context, p *piece) (*learned, error) {
 		l.reflected = false
 	}
 	if l.replayed && len(p.fast.events) > 0 {
-		l.episodes = c.episodes(&p.fast, p.episodicTurns)
+		l.episodes, l.kept = c.episodes(p)
 		l.addSummaries(&p.fast, summaries)
 	}
 	if l.reflected && len(p.deep.events) > 0 {
@@ -80,10 +80,15 @@ func (c *consolidation) reflect(ctx context.Context, t *part) ([]*model.Reflecti
 	return all, nil
 }
 
-// episodes slices the events: so many consecutive ones each, in their own words.
-func (c *consolidation) episodes(t *part, turns int) []*newMemory {
-	var all []*newMemory
-	for group := range slices.Chunk(t.events, turns) {
+// episodes slices the events: so many consecutive ones each, in their own words. Those that matter
+// less than the policy wants make none. The most important come first. It tells how many events are
+// in episodes.
+func (c *consolidation) episodes(p *piece) (all []*newMemory, kept int) {
+	for group := range slices.Chunk(p.fast.events, p.episodicTurns) {
+		if !slices.ContainsFunc(group, func(e *event) bool { return e.Importance >= p.minImportance }) {
+			continue
+		}
+		kept += len(group)
 		var (
 			lines strings.Builder
 			slice []*event
@@ -113,7 +118,8 @@ func (c *consolidation) episodes(t *part, turns int) []*newMemory {
 		}
 		flush()
 	}
-	return all
+	slices.SortStableFunc(all, func(a, b *newMemory) int { return cmp.Compare(b.score, a.score) })
+	return all, kept
 }
 
 func newEpisode(events []*event, content string) *newMemory {

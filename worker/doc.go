@@ -6,6 +6,7 @@
 //     or by [EnqueueConsolidationTx] or River's own InsertTx from Go.
 //   - [EmbedArgs] gives vectors to rows that have none.
 //   - [CountTokensArgs] replaces estimated token counts by exact ones.
+//   - [PolicyArgs] asks for the consolidations that are due by the policies of apps.
 //   - [RetentionArgs] refreshes retention scores and forgets what has faded.
 //   - [IndexArgs] gives large tenants a vector index of their own.
 //

@@ -74,6 +74,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &countTokensWorker{Worker: w})
 	river.AddWorker(workers, &embedWorker{Worker: w})
 	river.AddWorker(workers, &indexWorker{Worker: w})
+	river.AddWorker(workers, &policyWorker{Worker: w})
 	river.AddWorker(workers, &retentionWorker{Worker: w})
 
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
@@ -213,6 +214,12 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 		sweep(CountTokensArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
 			return w.queries.TokenIsDue(ctx, w.pool)
 		}),
+		river.NewPeriodicJob(river.PeriodicInterval(w.config.PolicyInterval), func() (river.JobArgs, *river.InsertOpts) {
+			if !w.isDue(PolicyArgs{}.Kind(), func(ctx context.Context) (bool, error) { return w.queries.PolicyIsDue(ctx, w.pool) }) {
+				return nil, nil
+			}
+			return PolicyArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: PolicyArgs{}.Kind(), RunOnStart: true}),
 		river.NewPeriodicJob(w.config.RetentionSchedule, func() (river.JobArgs, *river.InsertOpts) {
 			return RetentionArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: RetentionArgs{}.Kind()}),

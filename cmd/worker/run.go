@@ -169,6 +169,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&c.PollOnly, "poll-only", false, "don't listen for jobs: for poolers in transaction mode")
 	flags.DurationVar(&c.RescueAfter, "rescue-after", 0, "when the job of a worker that died is started again (default: a minute after the longest time limit)")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", d.StopTimeout, "how long running jobs may go on at the end")
+	flags.DurationVar(&c.PolicyInterval, "policy-interval", d.PolicyInterval, "how often to look for consolidations that are due by policy")
 	flags.DurationVar(&c.SweepInterval, "sweep-interval", d.SweepInterval, "how often to look for rows that nobody announced")
 	flags.IntVar(&c.SweepWorkers, "sweep-workers", d.SweepWorkers, "jobs at once that embed or count tokens")
 

@@ -80,15 +80,20 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
 		"INSERT INTO hippocampus.user_state (user_id, app_name, state) VALUES ($1, $2, jsonb_build_object('word', $3::text))",
+		`INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name) VALUES ('` + r.thread.String() + `', $1, $2)`,
 		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,
 	} {
-		_, err := tx.Exec(ctx, sql, scope.UserID, scope.AppName, word)
+		args := []any{scope.UserID, scope.AppName, word}
+		_, err := tx.Exec(ctx, sql, args[:2+strings.Count(sql, "$3")]...)
 		require.NoError(t, err, sql)
 	}
 	for _, sql := range []string{
 		"INSERT INTO hippocampus.app_state (app_name, state) VALUES ($1, jsonb_build_object('word', $2::text)) ON CONFLICT DO NOTHING",
 		"SELECT hippocampus.put_instruction($1, 'style', $2::text || ' instruction')",
 		"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ($1, 'token_encoding', to_jsonb($2::text)) ON CONFLICT DO NOTHING",
+		"INSERT INTO hippocampus.consolidation_policies (app_name, window_events) SELECT $1, 100 + length($2::text) * 0 ON CONFLICT DO NOTHING",
+		`INSERT INTO hippocampus.consolidation_moves (events, from_importance, to_importance, rate, target_rate, app_name)
+			SELECT 1, 0, 0, 0, length($2::text) * 0, $1 ON CONFLICT DO NOTHING`,
 		"INSERT INTO hippocampus.retention_policies (app_name, threshold) SELECT $1, length($2::text) * 0 ON CONFLICT DO NOTHING",
 	} {
 		word := word

@@ -167,7 +167,7 @@ func TestScope(t *testing.T) { //nolint:tparallel // its subtests share a databa
 			pool := dbtest.As(t, b.admin, role, nil)
 			require.Zero(t, seen(t, pool), role)
 			for _, table := range b.tables(t) {
-				shared := map[string]string{"settings": "x.app_name = '*'", "retention_policies": "x.app_name = '*'", "embedding_models": "true"}[table]
+				shared := map[string]string{"consolidation_policies": "x.app_name = '*'", "settings": "x.app_name = '*'", "retention_policies": "x.app_name = '*'", "embedding_models": "true"}[table]
 				if shared == "" {
 					shared = "false"
 				}

@@ -1,0 +1,122 @@
+-- The two tiers of a persona's memory: when what is in the short-term window becomes long-term memory.
+-- +goose Up
+-- +goose StatementBegin
+CREATE TABLE hippocampus.consolidation_policies (
+    updated_at           timestamptz NOT NULL DEFAULT now(),
+    target_rate          real,
+    keep_importance      real NOT NULL DEFAULT 0.5,
+    urgent_importance    real NOT NULL DEFAULT 0.7,
+    min_importance       real NOT NULL DEFAULT 0.6,
+    lowest_importance    real NOT NULL DEFAULT 0.4,
+    highest_importance   real NOT NULL DEFAULT 0.7,
+    fill_ratio           real NOT NULL DEFAULT 0.8,
+    window_events        integer NOT NULL DEFAULT 100,
+    window_seconds       integer NOT NULL DEFAULT 3600,
+    idle_seconds         integer NOT NULL DEFAULT 300,
+    min_interval_seconds integer NOT NULL DEFAULT 60,
+    enabled              boolean NOT NULL DEFAULT false,
+    app_name             text COLLATE "C" NOT NULL DEFAULT '*',
+    job_type             text COLLATE "C" NOT NULL DEFAULT 'full_consolidation',
+    CONSTRAINT consolidation_policies_pkey PRIMARY KEY (app_name),
+    CONSTRAINT consolidation_policies_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255),
+    CONSTRAINT consolidation_policies_job_type_check CHECK (
+        job_type IN ('fast_replay', 'deep_reflection', 'full_consolidation')),
+    CONSTRAINT consolidation_policies_target_rate_check CHECK (target_rate BETWEEN 0 AND 1),
+    CONSTRAINT consolidation_policies_keep_importance_check CHECK (keep_importance BETWEEN 0 AND 1),
+    CONSTRAINT consolidation_policies_fill_ratio_check CHECK (fill_ratio BETWEEN 0 AND 1),
+    -- what is urgent always becomes a memory, wherever the threshold has moved
+    CONSTRAINT consolidation_policies_importance_check CHECK (
+        0 <= lowest_importance AND lowest_importance <= min_importance AND min_importance <= highest_importance
+        AND highest_importance <= urgent_importance AND urgent_importance <= 1),
+    CONSTRAINT consolidation_policies_window_events_check CHECK (window_events BETWEEN 1 AND 10000),
+    CONSTRAINT consolidation_policies_seconds_check CHECK (
+        window_seconds BETWEEN 0 AND 31536000 AND idle_seconds BETWEEN 1 AND 31536000
+        AND min_interval_seconds BETWEEN 0 AND 86400)
+);
+INSERT INTO hippocampus.consolidation_policies DEFAULT VALUES;
+COMMENT ON TABLE hippocampus.consolidation_policies IS
+    'What short-term memory holds and when it becomes long-term memory, by app; ''*'' holds where an app has no row. Written with put_consolidation_policy.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.enabled IS
+    'Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.window_events IS 'Short-term memory is the last so many events,';
+COMMENT ON COLUMN hippocampus.consolidation_policies.window_seconds IS '… no older than this,';
+COMMENT ON COLUMN hippocampus.consolidation_policies.keep_importance IS '… or at least so important.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.fill_ratio IS
+    'A thread is consolidated when more than this share of window_events waits for it.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.urgent_importance IS
+    'A thread is consolidated when an event at least so important is appended.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.idle_seconds IS
+    'A thread with events that wait is consolidated when nothing was appended for so long, and window_seconds after the first of them at the latest.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.min_interval_seconds IS
+    'A thread is not consolidated again sooner than this by policy: a burst of urgent events costs one call of a model, not one each.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.min_importance IS
+    'While the policy is enabled, events less important than this become no episode; they stay in the log, and models read them.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.target_rate IS
+    'The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. Null leaves it where it is.';
+
+CREATE TABLE hippocampus.consolidation_moves (
+    moved_at        timestamptz NOT NULL DEFAULT now(),
+    events          bigint NOT NULL,
+    from_importance real NOT NULL,
+    to_importance   real NOT NULL,
+    rate            real NOT NULL,
+    target_rate     real NOT NULL,
+    app_name        text COLLATE "C" NOT NULL,
+    CONSTRAINT consolidation_moves_pkey PRIMARY KEY (app_name, moved_at),
+    CONSTRAINT consolidation_moves_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255)
+);
+COMMENT ON TABLE hippocampus.consolidation_moves IS
+    'Each move of consolidation_policies.min_importance: of how many events which share had become episodes, and what was wanted.';
+
+CREATE TABLE hippocampus.unconsolidated_threads (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    thread_id  uuid NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    CONSTRAINT unconsolidated_threads_pkey PRIMARY KEY (thread_id, user_id, app_name),
+    CONSTRAINT unconsolidated_threads_thread_id_fkey FOREIGN KEY (thread_id, user_id, app_name)
+        REFERENCES hippocampus.threads (id, user_id, app_name) ON DELETE CASCADE
+);
+CREATE INDEX unconsolidated_threads_created_at_idx ON hippocampus.unconsolidated_threads (created_at);
+COMMENT ON TABLE hippocampus.unconsolidated_threads IS
+    'Threads of apps whose policy is enabled that have events to consolidate, and since when. An index on threads would be written by every append.';
+
+-- The rates of an app's consolidations, and of a persona's.
+CREATE INDEX consolidation_jobs_app_name_idx ON hippocampus.consolidation_jobs (app_name, created_at DESC);
+CREATE INDEX consolidation_jobs_user_id_idx ON hippocampus.consolidation_jobs (user_id, app_name, created_at DESC);
+
+DO $policies$
+DECLARE
+    v_table text;
+BEGIN
+    FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads'] LOOP
+        EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
+        EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
+        EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
+                       'hippocampus_worker USING (true) WITH CHECK (true)', v_table || '_trusted', v_table);
+    END LOOP;
+END
+$policies$;
+CREATE POLICY consolidation_policies_bound ON hippocampus.consolidation_policies
+    TO hippocampus_tenant, hippocampus_reader
+    USING (app_name = '*' OR app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY consolidation_moves_bound ON hippocampus.consolidation_moves
+    TO hippocampus_tenant, hippocampus_reader
+    USING (app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY unconsolidated_threads_bound ON hippocampus.unconsolidated_threads
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+
+GRANT SELECT ON hippocampus.consolidation_policies, hippocampus.consolidation_moves, hippocampus.unconsolidated_threads
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT (thread_id, user_id, app_name) ON hippocampus.unconsolidated_threads TO hippocampus_tenant;
+GRANT INSERT, DELETE ON hippocampus.unconsolidated_threads TO hippocampus_service, hippocampus_worker;
+GRANT INSERT, UPDATE, DELETE ON hippocampus.consolidation_policies TO hippocampus_service, hippocampus_worker;
+GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocampus_worker;
+-- +goose StatementEnd
+
+-- +goose Down
+-- +goose StatementBegin
+DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
+DROP TABLE hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
+-- +goose StatementEnd

@@ -1,0 +1,72 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+const (
+	// policyBatch is how many consolidations are enqueued in one transaction, which holds their threads
+	// for as long.
+	policyBatch = 50
+
+	policyTimeout = time.Minute
+)
+
+// PolicyArgs asks for what the policies of apps say is due: consolidations that no append enqueued,
+// and thresholds that are off their target. The clock enqueues it, by [Config].PolicyInterval.
+type PolicyArgs struct{}
+
+// Kind is the name of the kind.
+func (PolicyArgs) Kind() string { return "policy" }
+
+// InsertOpts let one job run at a time. The next one comes soon enough, so none is repeated.
+func (PolicyArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: 1, Queue: queueMaintenance, UniqueOpts: once()}
+}
+
+type policyWorker struct {
+	river.WorkerDefaults[PolicyArgs]
+	*Worker
+}
+
+// Timeout is the time limit of a job.
+func (w *policyWorker) Timeout(*river.Job[PolicyArgs]) time.Duration { return policyTimeout }
+
+// Work enqueues batch by batch, each in a transaction of its own.
+func (w *policyWorker) Work(ctx context.Context, job *river.Job[PolicyArgs]) error {
+	enqueued := 0
+	for {
+		n, err := w.batch(ctx)
+		if err != nil {
+			return fmt.Errorf("enqueue what is due: %w", db.Wrap(err))
+		}
+		enqueued += n
+		if n < policyBatch {
+			break
+		}
+	}
+	moved, err := w.queries.PolicyAdapt(ctx, w.pool)
+	if err != nil {
+		return fmt.Errorf("adapt thresholds: %w", db.Wrap(err))
+	}
+	if enqueued > 0 || moved > 0 {
+		w.logger.InfoContext(ctx, "policies were seen to", "job", job.ID, "consolidations", enqueued, "thresholds", moved)
+	}
+	return nil
+}
+
+func (w *policyWorker) batch(ctx context.Context) (enqueued int, err error) {
+	err = pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		n, err := w.queries.PolicyEnqueueDue(ctx, tx, policyBatch)
+		enqueued = int(n)
+		return err
+	})
+	return enqueued, err
+}
