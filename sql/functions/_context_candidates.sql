@@ -42,7 +42,8 @@ BEGIN
                 FROM hippocampus.facts_as_of(p_user_id, p_app_name, p_now) k
                 LEFT JOIN hippocampus._evidence(p_user_id, p_app_name, 'fact',
                     hippocampus._query_terms(p_app_name, p_query), NULL) h ON h.row_id = k.id) f
-          WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.key, f.fact_type)) r
+          -- where there is room for few: what is told strongly, then what is new, and by name only at last
+          WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.running_intensity DESC, f.valid_from DESC, f.key, f.fact_type)) r
     CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
     IF p_thread_id IS NOT NULL THEN

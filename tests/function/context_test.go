@@ -68,6 +68,26 @@ func TestGetContextWindow(t *testing.T) {
 		require.Empty(t, facts(start.Add(-11*day)))
 	})
 
+	t.Run("FactsOfEqualRelevanceAreStrongestFirst", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, f := range []struct {
+			key       string
+			intensity float64
+			days      int
+		}{{"a_weak", 0.4, 0}, {"b_old", 0.6, -9}, {"c_new", 0.6, -1}, {"d_strong", 0.9, -9}} {
+			b.exec(t, `SELECT hippocampus.upsert_fact($1, $2, 'profile', $3, '"x"', p_intensity => $4, p_valid_from => $5, p_now => $6)`,
+				b.UserID, b.AppName, f.key, f.intensity, b.now.Add(time.Duration(f.days)*day), b.now)
+		}
+		var told []string
+		for _, e := range window(t, b, b.now, "") {
+			if e.ContextType == "fact" {
+				told = append(told, e.Content)
+			}
+		}
+		require.Equal(t, []string{"- d strong: x", "- c new: x", "- b old: x", "- a weak: x"}, told)
+	})
+
 	t.Run("RefusesAnUnknownThread", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
