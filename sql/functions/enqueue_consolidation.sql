@@ -22,22 +22,26 @@ BEGIN
             USING ERRCODE = 'HC002', HINT = 'Create it with create_thread; a bound role sees threads of its own scope only.';
     END IF;
     FOR v_try IN 1..3 LOOP
-        SELECT j.id INTO v_id FROM hippocampus.consolidation_jobs j
-        WHERE j.thread_id = p_thread_id AND j.job_type = p_job_type AND j.status = 'pending'
-        ORDER BY j.started_at NULLS FIRST LIMIT 1;
-        EXIT WHEN FOUND AND hippocampus._hold_river_job(v_id);
         BEGIN
+            SELECT j.id INTO v_id FROM hippocampus.consolidation_jobs j
+            WHERE j.thread_id = p_thread_id AND j.job_type = p_job_type AND j.status = 'pending'
+            ORDER BY j.started_at NULLS FIRST LIMIT 1;
+            EXIT WHEN FOUND AND hippocampus._hold_river_job(v_id);
             INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type)
             VALUES (v_thread.id, v_thread.user_id, v_thread.app_name, p_job_type)
             RETURNING id INTO v_id;
             EXIT;
-        EXCEPTION WHEN unique_violation THEN
-            v_id := NULL; -- another session enqueued it just now; this block's rollback took our River job back
+        EXCEPTION
+            WHEN unique_violation THEN
+                v_id := NULL; -- another session enqueued it just now; this block's rollback took our River job back
+            WHEN lock_not_available THEN
+                v_id := NULL;
+                EXIT;
         END;
     END LOOP;
     IF v_id IS NULL THEN
-        RAISE EXCEPTION 'a consolidation of thread % is being enqueued by another session', p_thread_id
-            USING ERRCODE = 'serialization_failure', HINT = 'Retry the transaction.';
+        RAISE EXCEPTION 'the waiting consolidation of thread % is held by another session', p_thread_id
+            USING ERRCODE = 'serialization_failure', HINT = 'Retry the transaction; if that fails too, look for a transaction that was left open in pg_stat_activity.';
     END IF;
     RETURN v_id;
 END

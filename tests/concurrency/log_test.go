@@ -3,10 +3,13 @@ package concurrency_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -110,6 +113,37 @@ func TestCreateThread(t *testing.T) {
 func TestEnqueueConsolidation(t *testing.T) {
 	t.Parallel()
 
+	// A worker's fetch holds River's row before its trigger has moved the record: until then the record says
+	// that the job waits, and is in the way of another one.
+	t.Run("JobThatIsBeingFetchedIsWaitedFor", func(t *testing.T) {
+		t.Parallel()
+		for end, jobs := range map[string]string{"COMMIT": "pending running", "ROLLBACK": "pending"} {
+			b := setup(t)
+			thread := b.thread(t, b.ada)
+			get[uuid.UUID](t, b, enqueue, thread)
+			fetch, client := b.session(t, "fetch"), b.session(t, "client")
+			fetch.do("BEGIN")
+			fetch.do("SELECT FROM hippocampus.river_job WHERE state = 'available' FOR UPDATE SKIP LOCKED")
+			waiting := client.waits(enqueue, thread)
+			fetch.do("UPDATE hippocampus.river_job SET state = 'running', attempt = attempt + 1, attempted_at = now() WHERE state = 'available'")
+			fetch.do(end)
+			waiting.succeeds(t)
+			require.Equal(t, jobs, get[string](t, b, "SELECT string_agg(status, ' ' ORDER BY status) FROM hippocampus.consolidation_jobs"))
+		}
+	})
+
+	t.Run("JobThatIsHeldForLongIsAnError", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		get[uuid.UUID](t, b, enqueue, thread)
+		holder, client := b.session(t, "holder"), b.session(t, "client")
+		holder.do("BEGIN")
+		holder.do("SELECT FROM hippocampus.river_job FOR UPDATE")
+		client.waits(enqueue, thread).fails(t, "40001")
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.river_job"))
+	})
+
 	t.Run("ManyAtOnce", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -154,6 +188,42 @@ func TestEnqueueConsolidation(t *testing.T) {
 			})
 		})
 		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs"))
+	})
+
+	// River's own fetch, by several workers, against clients that enqueue as fast as they can.
+	t.Run("RacesWorkers", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t, b.ada)
+		var clients atomic.Int32
+		clients.Store(6)
+		together(t, 9, func(ctx context.Context, i int) error {
+			if i < 6 {
+				defer clients.Add(-1)
+				for range 100 {
+					if _, err := b.Exec(ctx, enqueue, thread); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			for clients.Load() > 0 {
+				jobs, err := riverpgxv5.New(b.Pool).GetExecutor().JobGetAvailable(ctx, &riverdriver.JobGetAvailableParams{
+					ClientID: fmt.Sprint("worker", i), MaxAttemptedBy: 100, MaxToLock: 10, Queue: "consolidation", Schema: "hippocampus",
+				})
+				if err != nil {
+					return err
+				}
+				for _, job := range jobs.Jobs {
+					if _, err := b.Exec(ctx, "UPDATE hippocampus.river_job SET state = 'completed', finalized_at = now() WHERE id = $1", job.ID); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		})
+		require.Zero(t, get[int](t, b, `SELECT count(*) FROM hippocampus.consolidation_jobs j JOIN hippocampus.river_job r ON r.id = j.river_job_id
+			WHERE (j.status = 'pending') <> (r.state = 'available')`))
 	})
 
 	t.Run("RolledBackIsEnqueuedByTheNext", func(t *testing.T) {
