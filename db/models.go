@@ -271,6 +271,17 @@ type RetentionBands struct {
 	AverageScore float64
 }
 
+// What the store's functions return: an item, and where something was asked for, how well it answers.
+type StoreEntry struct {
+	Namespace []string
+	Key       string
+	Value     json.RawMessage
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	ExpiresAt *time.Time
+	Score     *float64
+}
+
 // One row a conversation (a session, in ADK's words).
 type Thread struct {
 	CreatedAt time.Time

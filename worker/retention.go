@@ -19,8 +19,8 @@ import (
 const retentionLockTimeout = time.Second
 
 // RetentionArgs asks for a sweep through all memories: scores are refreshed, and what is below its
-// policy's threshold, or beyond its user's number, is deleted. The clock enqueues it, by
-// [Config].RetentionSchedule.
+// policy's threshold, or beyond its user's number, is deleted, and so are items of the store whose
+// time is over. The clock enqueues it, by [Config].RetentionSchedule.
 type RetentionArgs struct{}
 
 // Kind is the name of the kind.
@@ -99,6 +99,15 @@ func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProg
 		}
 		p.Deleted += int64(deleted)
 		if deleted > 0 {
+			return false, nil
+		}
+		// Items of the store whose time is over are seen by nobody: they go last.
+		expired, err := w.queries.StoreSweep(ctx, tx, limit)
+		if err != nil {
+			return false, err
+		}
+		p.Deleted += int64(expired)
+		if expired > 0 {
 			return false, nil
 		}
 		// The last batch also sums up the totals of the index of words that writers left as they were.

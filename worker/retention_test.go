@@ -58,6 +58,25 @@ func TestRetention(t *testing.T) {
 		require.Equal(t, 20, b.count(t, `SELECT count(*) FROM hippocampus.memories`))
 	})
 
+	t.Run("ForgetsWhatHasExpired", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) { c.RetentionBatch = 2 })
+		_, err := b.pool.Exec(t.Context(), `
+			SELECT hippocampus.store_put('ada', 'app', '{notes}', 'old' || i, '{"text": "tea"}', p_ttl => '1 hour', p_now => now() - interval '1 day')
+			FROM generate_series(1, 5) i
+			UNION ALL SELECT hippocampus.store_put('ada', 'app', '{notes}', 'new', '{"text": "tea"}', p_ttl => '1 hour')
+			UNION ALL SELECT hippocampus.store_put('bob', 'app', '{notes}', 'for ever', '{"text": "tea"}', p_now => now() - interval '1 day')`)
+		require.NoError(t, err)
+		b.start(t)
+		b.drain(t)
+		require.Equal(t, 7, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE source = 'store'`))
+		inserted, err := b.Client().Insert(t.Context(), worker.RetentionArgs{}, nil)
+		require.NoError(t, err)
+		require.Equal(t, map[string]any{"scanned": 0.0, "refreshed": 0.0, "deleted": 5.0, "swept": true}, run(t, b, inserted.Job.ID))
+		require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.store_items`))
+		require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE source = 'store'`))
+	})
+
 	t.Run("Sweeps", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{}, func(c *worker.Config) { c.RetentionBatch = 3 })

@@ -19,3 +19,5 @@ CREATE OR REPLACE TRIGGER memories_drop_embeddings AFTER DELETE ON hippocampus.m
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();
 CREATE OR REPLACE TRIGGER facts_drop_embeddings AFTER DELETE ON hippocampus.facts
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();
+CREATE OR REPLACE TRIGGER store_items_drop_embeddings AFTER DELETE ON hippocampus.store_items
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();

@@ -26,6 +26,9 @@ BEGIN
         WHEN 'fact' THEN
             PERFORM hippocampus._index_terms('fact', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
                 array_agg(hippocampus._fact_text(n.key, n.value)), array_agg(n.thread_id), array_agg(NULL::bigint)) FROM new_rows n;
+        WHEN 'store' THEN
+            PERFORM hippocampus._index_terms('store', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
+                array_agg(n.text), array_agg(NULL::uuid), array_agg(NULL::bigint)) FROM new_rows n;
     END CASE;
     IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
         WITH held AS (
@@ -45,7 +48,7 @@ BEGIN
     RETURN NULL;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._index_rows IS 'Trigger: keeps the index of words for events, memories and facts.';
+COMMENT ON FUNCTION hippocampus._index_rows IS 'Trigger: keeps the index of words for events, memories, facts and the store.';
 REVOKE ALL ON FUNCTION hippocampus._index_rows FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER events_index_insert AFTER INSERT ON hippocampus.events
@@ -66,3 +69,9 @@ CREATE OR REPLACE TRIGGER facts_index_insert AFTER INSERT ON hippocampus.facts
 CREATE OR REPLACE TRIGGER facts_index_delete AFTER DELETE ON hippocampus.facts
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
     EXECUTE FUNCTION hippocampus._index_rows('fact');
+CREATE OR REPLACE TRIGGER store_items_index_insert AFTER INSERT ON hippocampus.store_items
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION hippocampus._index_rows('store');
+CREATE OR REPLACE TRIGGER store_items_index_delete AFTER DELETE ON hippocampus.store_items
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION hippocampus._index_rows('store');

@@ -23,3 +23,5 @@ CREATE OR REPLACE TRIGGER memories_queue AFTER INSERT ON hippocampus.memories
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('memory');
 CREATE OR REPLACE TRIGGER facts_queue AFTER INSERT ON hippocampus.facts
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('fact');
+CREATE OR REPLACE TRIGGER store_items_queue AFTER INSERT ON hippocampus.store_items
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('store');

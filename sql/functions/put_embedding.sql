@@ -1,4 +1,4 @@
--- Stores the vector of a memory or fact in the serving generation, replacing one that is there, and takes
+-- Stores the vector of a memory, a fact or an item of the store in the serving generation, replacing one that is there, and takes
 -- the row off the queue. The row is locked meanwhile: one that is being forgotten while its text is with the
 -- model must not leave its vector behind. One that is gone, or superseded, is passed over. Put several in the order of their
 -- ids, the order in which forget locks them.
@@ -15,16 +15,19 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
-    PERFORM hippocampus._check_one_of('p_source', p_source, ARRAY['memory', 'fact']);
+    PERFORM hippocampus._check_one_of('p_source', p_source, ARRAY['memory', 'fact', 'store']);
     IF p_embedding IS NULL THEN
         RAISE EXCEPTION 'p_embedding is null' USING ERRCODE = 'HC005', HINT = 'Give the vector of the row.';
     END IF;
     IF p_source = 'memory' THEN
         PERFORM FROM hippocampus.memories m
         WHERE m.id = p_row_id AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL FOR KEY SHARE;
-    ELSE
+    ELSIF p_source = 'fact' THEN
         PERFORM FROM hippocampus.facts f
         WHERE f.id = p_row_id AND f.user_id = p_user_id AND f.app_name = p_app_name FOR KEY SHARE;
+    ELSE
+        PERFORM FROM hippocampus.store_items s
+        WHERE s.id = p_row_id AND s.user_id = p_user_id AND s.app_name = p_app_name FOR KEY SHARE;
     END IF;
     IF NOT FOUND THEN -- a vector that cannot be one is refused all the same
         PERFORM hippocampus._unit_vector('p_embedding', p_embedding, g.dimension)
@@ -35,6 +38,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_embedding IS
-    'Stores the vector of a memory or fact (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
+    'Stores the vector of a memory, a fact or an item of the store (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
 REVOKE ALL ON FUNCTION hippocampus.put_embedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

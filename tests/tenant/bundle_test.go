@@ -79,6 +79,7 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name, model)
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
+		"SELECT hippocampus.store_put($1, $2, ARRAY['notes'], 'word', jsonb_build_object('text', $3 || ' item of tea'), p_ttl => '1 year')",
 		"INSERT INTO hippocampus.user_state (user_id, app_name, state) VALUES ($1, $2, jsonb_build_object('word', $3::text))",
 		`INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name) VALUES ('` + r.thread.String() + `', $1, $2)`,
 		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,

@@ -52,6 +52,8 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_query": "'memory of tea'", "p_system_prompt": "NULL", "p_system_tokens": "NULL", "p_context": "'{}'", "p_author_name": "'x'",
 		"p_user_ids": fmt.Sprintf("ARRAY['%s']", scope.UserID), "p_app_names": fmt.Sprintf("ARRAY['%s']", scope.AppName), "p_texts": "ARRAY['tea']",
 		"p_seqs": "ARRAY[1::bigint]", "p_thread_ids": fmt.Sprintf("ARRAY['%s'::uuid]", theirs.thread), "p_if_not_exists": "true",
+		"p_namespace": "ARRAY['notes']", "p_namespace_prefix": "'{}'", "p_prefix": "'{}'", "p_suffix": "'{}'", "p_index": "NULL", "p_filter": "'{}'",
+		"p_path": "'title'", "p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
 		"p_session_id": "'harmless session'", "p_dry_run": "false", "p_query_embedding": "array_fill(1, ARRAY[64])::public.vector",
 	}
 	named := []string{}
@@ -85,6 +87,10 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 			value = "(SELECT t FROM hippocampus.threads t LIMIT 1)"
 		case name == "p_content" && kind == "jsonb":
 			value = `'"harmless"'`
+		case name == "p_value" && strings.HasPrefix(f.Name, "store_"):
+			value = `'{"text": "harmless tea"}'`
+		case name == "p_pattern" && kind == "boolean":
+			value = "true"
 		case ok:
 			value += "::" + kind
 		case strings.HasPrefix(kind, "timestamp"):

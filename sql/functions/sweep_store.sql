@@ -1,0 +1,27 @@
+-- Deletes items whose time is over, with their words and vectors. Those that somebody holds are left for the
+-- next sweep, so that it never waits.
+CREATE OR REPLACE FUNCTION hippocampus.sweep_store(
+    p_limit integer DEFAULT 5000,
+    p_now timestamptz DEFAULT now()
+) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_deleted integer;
+BEGIN
+    PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
+    WITH due AS MATERIALIZED (
+        SELECT s.user_id, s.app_name, s.path, s.key FROM hippocampus.store_items s
+        WHERE s.expires_at <= p_now ORDER BY s.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+    )
+    DELETE FROM hippocampus.store_items s USING due d
+    WHERE s.user_id = d.user_id AND s.app_name = d.app_name AND s.path = d.path AND s.key = d.key;
+    GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    RETURN v_deleted;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.sweep_store IS
+    'Deletes items of the store whose time is over, at most p_limit, and returns how many. They were not returned before either.';
+REVOKE ALL ON FUNCTION hippocampus.sweep_store FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.sweep_store TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
