@@ -36,3 +36,31 @@ func (q *Queries) InstructionPut(ctx context.Context, db DBTX, arg *InstructionP
 	err := row.Scan(&version)
 	return version, err
 }
+
+const instructionRollback = `-- name: InstructionRollback :one
+SELECT created_at, version, restores, token_count, token_count_exact, app_name, instruction_key, content, metadata FROM hippocampus.rollback_instruction(
+    p_app_name => $1, p_instruction_key => $2, p_version => $3)
+`
+
+type InstructionRollbackParams struct {
+	AppName        string
+	InstructionKey string
+	Version        *int32
+}
+
+func (q *Queries) InstructionRollback(ctx context.Context, db DBTX, arg *InstructionRollbackParams) (*Instruction, error) {
+	row := db.QueryRow(ctx, instructionRollback, arg.AppName, arg.InstructionKey, arg.Version)
+	var i Instruction
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.Version,
+		&i.Restores,
+		&i.TokenCount,
+		&i.TokenCountExact,
+		&i.AppName,
+		&i.InstructionKey,
+		&i.Content,
+		&i.Metadata,
+	)
+	return &i, err
+}

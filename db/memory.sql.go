@@ -60,7 +60,7 @@ func (q *Queries) MemoryGetPriorSummary(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryList = `-- name: MemoryList :many
-SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.list_memories(
+SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.list_memories(
     p_user_id => $1, p_app_name => $2, p_memory_type => $3, p_limit => $4,
     p_offset => $5)
 `
@@ -112,6 +112,7 @@ func (q *Queries) MemoryList(ctx context.Context, db DBTX, arg *MemoryListParams
 			&i.Category,
 			&i.Source,
 			&i.Author,
+			&i.Trust,
 			&i.Visibility,
 			&i.SharedBy,
 			&i.Content,
@@ -130,7 +131,7 @@ func (q *Queries) MemoryList(ctx context.Context, db DBTX, arg *MemoryListParams
 }
 
 const memoryListInTimeSlice = `-- name: MemoryListInTimeSlice :many
-SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.memories_in_time_slice(
+SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.memories_in_time_slice(
     p_user_id => $1, p_app_name => $2, p_start => $3, p_end => $4,
     p_limit => $5, p_memory_type => $6)
 `
@@ -184,6 +185,7 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 			&i.Category,
 			&i.Source,
 			&i.Author,
+			&i.Trust,
 			&i.Visibility,
 			&i.SharedBy,
 			&i.Content,
@@ -233,7 +235,12 @@ SELECT hippocampus.remember(
     p_author => $12, p_intensity => $13, p_initial_score => $14,
     p_thread_id => $15, p_from_seq => $16, p_to_seq => $17,
     p_occurred_from => $18, p_occurred_until => $19,
-    p_token_count => $20, p_now => coalesce($21::timestamptz, now()))::uuid AS id
+    p_token_count => $20,
+    -- what was drawn from events without a range of its own is trusted as they are
+    p_trust => coalesce($21::text, CASE WHEN $22::bigint IS NOT NULL THEN hippocampus._memory_trust(
+        $1, $2, $4, $5, $11, $12, $15,
+        $22::bigint, $23::bigint) END),
+    p_now => coalesce($24::timestamptz, now()))::uuid AS id
 `
 
 type MemoryRememberParams struct {
@@ -257,6 +264,9 @@ type MemoryRememberParams struct {
 	OccurredFrom   *time.Time
 	OccurredUntil  *time.Time
 	TokenCount     *int32
+	Trust          *string
+	DrawnFrom      *int64
+	DrawnTo        *int64
 	Now            *time.Time
 }
 
@@ -282,6 +292,9 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 		arg.OccurredFrom,
 		arg.OccurredUntil,
 		arg.TokenCount,
+		arg.Trust,
+		arg.DrawnFrom,
+		arg.DrawnTo,
 		arg.Now,
 	)
 	var id uuid.UUID
@@ -290,7 +303,7 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 }
 
 const memorySearch = `-- name: MemorySearch :many
-SELECT memory_id, content, memory_type, category, score, relevance, text_score, vector_score, retention, recency, thread_id, from_seq, to_seq, author, source, occurred_from, occurred_until, created_at, access_count, token_count, token_count_exact, tags, metadata, content_hash FROM hippocampus.search_memory(
+SELECT memory_id, content, memory_type, category, score, relevance, text_score, vector_score, retention, recency, thread_id, from_seq, to_seq, author, source, occurred_from, occurred_until, created_at, access_count, token_count, token_count_exact, tags, metadata, content_hash, trust FROM hippocampus.search_memory(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
     p_tags => $8::text[], p_thread_id => $9, p_since => $10,
@@ -364,6 +377,7 @@ func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchPa
 			&i.Tags,
 			&i.Metadata,
 			&i.ContentHash,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

@@ -125,6 +125,32 @@ type EventHit struct {
 	CreatedAt       time.Time
 }
 
+// Tasks that were done and taught something: the structured side of a memory, and the candidates for instructions. Goes with its memory.
+type Experience struct {
+	RecordedAt         time.Time
+	Steps              int32
+	Retries            int32
+	InstructionVersion *int32
+	MemoryID           uuid.UUID
+	UserID             string
+	AppName            string
+	Outcome            string
+	// The instruction that promote_experience made of it, with instruction_version.
+	InstructionKey *string
+	Task           string
+	Insight        *string
+	// The steps, in order: strings or objects.
+	Trajectory json.RawMessage
+}
+
+// What record_experience returns: whether it was kept, as which memory, why or why not, and its tags.
+type ExperienceDecision struct {
+	Stored   bool
+	MemoryID *uuid.UUID
+	Reason   string
+	Tags     []string
+}
+
 // Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.
 type Fact struct {
 	// When it was learned; that it began at valid_from, where that was told later.
@@ -161,6 +187,50 @@ type Finding struct {
 	Hint   string
 }
 
+// Procedural memory: an app's instructions by key. A new version never rewrites an old one; the highest is current.
+type Instruction struct {
+	CreatedAt time.Time
+	Version   int32
+	// The version whose words a rollback brought back; 0 where it withdrew the instruction: no window shows it. Null for one that was written.
+	Restores        *int32
+	TokenCount      int32
+	TokenCountExact bool
+	AppName         string
+	InstructionKey  string
+	Content         string
+	Metadata        json.RawMessage
+}
+
+// What learning_stats returns.
+type LearningStatistics struct {
+	Experiences            int64
+	RetryRecovery          int64
+	ComplexExecution       int64
+	Promoted               int64
+	SkippedNoLearningValue int64
+	SkippedPartial         int64
+	SkippedFailure         int64
+	Lessons                int64
+	Skills                 int64
+	Notes                  int64
+	HarvestsDue            int64
+}
+
+// The lessons that hold: facts of type rule that record_lesson wrote. What they replaced stands in facts, as history.
+type Lesson struct {
+	ID             uuid.UUID
+	Rule           interface{}
+	Domain         interface{}
+	Confidence     float64
+	Source         interface{}
+	Key            string
+	EncounterCount int32
+	ValidFrom      time.Time
+	RecordedAt     time.Time
+	UserID         string
+	AppName        string
+}
+
 // What was learned or lived: episodic slices, summaries, semantic memories. Decays by policy; strengthens by use.
 type Memory struct {
 	CreatedAt      time.Time
@@ -190,9 +260,11 @@ type Memory struct {
 	Category        string
 	Source          string
 	Author          *string
-	Visibility      string
-	SharedBy        *string
-	Content         string
+	// Whose words it holds: operator, user, agent, tool; of what was drawn from several, the least. A tool's never become an instruction.
+	Trust      string
+	Visibility string
+	SharedBy   *string
+	Content    string
 	// SHA-256 of the content in NFKC, lower case, with white space folded.
 	ContentHash []byte
 	Tags        []string
@@ -240,6 +312,7 @@ type MemoryHit struct {
 	Tags            []string
 	Metadata        json.RawMessage
 	ContentHash     []byte
+	Trust           string
 }
 
 // What memory_stats returns.

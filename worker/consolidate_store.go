@@ -208,6 +208,7 @@ func (c *consolidation) writeMemory(ctx context.Context, tx pgx.Tx, p *piece, m 
 	case insight:
 		// Without a range of its own: the same insight from another conversation is the same memory.
 		params.MemoryType, params.Source = "semantic", DeepReflection
+		params.DrawnFrom, params.DrawnTo = &m.fromSeq, &m.toSeq // for its trust
 	case summary:
 		params.FromSeq, params.ToSeq = &m.fromSeq, &m.toSeq
 		params.MemoryType, params.Category = "summary", "other"

@@ -25,7 +25,8 @@ BEGIN
     SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), hippocampus._context_line('', i.content), 1::float8,
         hippocampus._context_price(i.token_count, 2, i.content, false), NULL::uuid, i.version::bigint, NULL::bigint, NULL::uuid, NULL::text
     FROM (SELECT DISTINCT ON (r.instruction_key) r.* FROM hippocampus.instructions r
-          WHERE r.app_name = p_app_name ORDER BY r.instruction_key, r.version DESC) i;
+          WHERE r.app_name = p_app_name ORDER BY r.instruction_key, r.version DESC) i
+    WHERE i.restores IS DISTINCT FROM 0; -- not one that was withdrawn
     RETURN QUERY
     SELECT 'block', row_number() OVER (ORDER BY b.key), hippocampus._context_line('', b.key || ': ' || b.value), 1::float8,
         hippocampus._context_price(b.token_count, 3 + octet_length(hippocampus._context_line('', b.key)), b.value, true),

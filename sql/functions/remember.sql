@@ -1,7 +1,8 @@
 -- Stores a memory. The same words again, of the same kind in the same scope, strengthen the memory that is
 -- there: its encounter count grows, its intensity moves towards the new one, it counts as accessed now, and a
 -- vector that comes along is its own. Told by another conversation too, it no longer belongs to the first
--- alone, and is not forgotten with it: its thread_id becomes null.
+-- alone, and is not forgotten with it: its thread_id becomes null. Said by somebody who is trusted more, it is
+-- theirs as well, and keeps their trust.
 CREATE OR REPLACE FUNCTION hippocampus.remember(
     p_user_id text,
     p_app_name text,
@@ -23,6 +24,7 @@ CREATE OR REPLACE FUNCTION hippocampus.remember(
     p_occurred_from timestamptz DEFAULT NULL,
     p_occurred_until timestamptz DEFAULT NULL,
     p_token_count integer DEFAULT NULL,
+    p_trust text DEFAULT NULL,
     p_now timestamptz DEFAULT now()
 ) RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -33,6 +35,7 @@ DECLARE
     v_found uuid;
     v_tags text[];
     v_metadata jsonb;
+    v_trust text;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
@@ -49,6 +52,9 @@ BEGIN
     PERFORM hippocampus._check_size('p_source', p_source, 1, 255);
     PERFORM hippocampus._check_size('p_author', coalesce(p_author, 'nobody'), 1, 255);
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id, p_from_seq, p_to_seq, p_occurred_from, p_occurred_until);
+    v_trust := coalesce(p_trust, hippocampus._memory_trust(p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author,
+        p_thread_id, p_from_seq, p_to_seq));
+    PERFORM hippocampus._check_one_of('p_trust', v_trust, ARRAY['operator', 'user', 'agent', 'tool']);
     v_tags := hippocampus._check_tags('p_tags', p_tags);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
     IF p_embedding IS NOT NULL THEN
@@ -57,12 +63,12 @@ BEGIN
     END IF;
     INSERT INTO hippocampus.memories AS m (created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq,
         retention_score, initial_score, importance, running_intensity, token_count, token_count_exact, id, thread_id,
-        user_id, app_name, memory_type, category, source, author, content, content_hash, tags, metadata)
+        user_id, app_name, memory_type, category, source, author, trust, content, content_hash, tags, metadata)
     VALUES (p_now, p_now, coalesce(p_occurred_from, p_occurred_until, p_now), coalesce(p_occurred_until, p_occurred_from, p_now),
         p_from_seq, coalesce(p_to_seq, p_from_seq), p_initial_score, p_initial_score,
         coalesce(p_importance, hippocampus.score_importance(p_category)), p_intensity,
         coalesce(p_token_count, hippocampus.estimate_tokens(p_content)), p_token_count IS NOT NULL, v_id, p_thread_id,
-        p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, p_content,
+        p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, v_trust, p_content,
         hippocampus._content_hash(p_content), v_tags, v_metadata)
     ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
             (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
@@ -71,6 +77,7 @@ BEGIN
         encounter_count = m.encounter_count + 1,
         importance = greatest(m.importance, excluded.importance),
         last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
+        trust = CASE hippocampus._least_trust(ARRAY[m.trust, excluded.trust]) WHEN m.trust THEN excluded.trust ELSE m.trust END,
         thread_id = CASE WHEN m.thread_id = excluded.thread_id THEN m.thread_id END,
         tags = hippocampus._check_tags('p_tags, with those of the memory that is there,',
             ARRAY(SELECT DISTINCT t FROM unnest(m.tags || excluded.tags) t ORDER BY t)),
@@ -85,6 +92,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.remember IS
-    'Stores a memory and returns its id; found by its words from the next statement on, by its meaning as soon as it has a vector. The same words again, of the same type and scope, return and strengthen the memory that is there.';
+    'Stores a memory and returns its id; found by its words from the next statement on, by its meaning as soon as it has a vector. The same words again, of the same type and scope, return and strengthen the memory that is there. p_trust, whose words it holds (operator, user, agent, tool), is by default that of its events or its author.';
 REVOKE ALL ON FUNCTION hippocampus.remember FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.remember TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

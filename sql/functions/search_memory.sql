@@ -122,7 +122,7 @@ BEGIN
                 + v_strength * coalesce(r.strength, r.retention) + v_recency * r.recency END AS score,
         coalesce(r.relevance, 0), r.text_score, r.vector_score, r.retention, r.recency,
         r.thread_id, r.from_seq, r.to_seq, r.author, r.source, r.occurred_from, r.occurred_until, r.created_at,
-        r.access_count, r.token_count, r.token_count_exact, r.tags, r.metadata, r.content_hash
+        r.access_count, r.token_count, r.token_count_exact, r.tags, r.metadata, r.content_hash, r.trust
     FROM ranked r
     WHERE coalesce(r.relevance, 0) >= p_min_relevance
       AND (r.strength IS NULL OR r.strength >= 0.05) -- too weak to be remembered, in the profile that says so

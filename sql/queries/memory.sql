@@ -31,7 +31,12 @@ SELECT hippocampus.remember(
     p_author => sqlc.narg(author), p_intensity => @intensity, p_initial_score => @initial_score,
     p_thread_id => sqlc.narg(thread_id), p_from_seq => sqlc.narg(from_seq), p_to_seq => sqlc.narg(to_seq),
     p_occurred_from => sqlc.narg(occurred_from), p_occurred_until => sqlc.narg(occurred_until),
-    p_token_count => sqlc.narg(token_count), p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
+    p_token_count => sqlc.narg(token_count),
+    -- what was drawn from events without a range of its own is trusted as they are
+    p_trust => coalesce(sqlc.narg(trust)::text, CASE WHEN sqlc.narg(drawn_from)::bigint IS NOT NULL THEN hippocampus._memory_trust(
+        @user_id, @app_name, @memory_type, @category, @source, sqlc.narg(author), sqlc.narg(thread_id),
+        sqlc.narg(drawn_from)::bigint, sqlc.narg(drawn_to)::bigint) END),
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
 
 -- name: MemorySearch :many
 SELECT * FROM hippocampus.search_memory(

@@ -26,6 +26,7 @@ CREATE TABLE hippocampus.memories (
     category          text COLLATE "C" NOT NULL DEFAULT 'other',
     source            text COLLATE "C" NOT NULL DEFAULT 'client',
     author            text COLLATE "C",
+    trust             text COLLATE "C" NOT NULL DEFAULT 'user',
     visibility        text COLLATE "C" NOT NULL DEFAULT 'private',
     shared_by         text COLLATE "C",
     content           text NOT NULL,
@@ -43,6 +44,7 @@ CREATE TABLE hippocampus.memories (
     CONSTRAINT memories_source_check CHECK (octet_length(source) BETWEEN 1 AND 255),
     CONSTRAINT memories_author_check CHECK (octet_length(author) BETWEEN 1 AND 255),
     CONSTRAINT memories_shared_by_check CHECK (octet_length(shared_by) BETWEEN 1 AND 255),
+    CONSTRAINT memories_trust_check CHECK (trust IN ('operator', 'user', 'agent', 'tool')),
     CONSTRAINT memories_visibility_check CHECK (visibility IN ('private', 'app')),
     CONSTRAINT memories_content_check CHECK (octet_length(content) BETWEEN 1 AND 1048576),
     CONSTRAINT memories_content_hash_check CHECK (octet_length(content_hash) = 32),
@@ -76,6 +78,8 @@ COMMENT ON COLUMN hippocampus.memories.initial_score IS
     'What it was worth when stored: 0.2 by default, 1.0 / 0.7 / 0.4 for an insight of high / medium / low importance. See retention_policies.initial_weight.';
 COMMENT ON COLUMN hippocampus.memories.content_hash IS 'SHA-256 of the content in NFKC, lower case, with white space folded.';
 COMMENT ON COLUMN hippocampus.memories.from_seq IS 'First event of the thread that it tells; with to_seq, an inclusive range.';
+COMMENT ON COLUMN hippocampus.memories.trust IS
+    'Whose words it holds: operator, user, agent, tool; of what was drawn from several, the least. A tool''s never become an instruction.';
 COMMENT ON COLUMN hippocampus.memories.token_count IS
     'Tokens of the content; an estimate, never under, until token_count_exact.';
 
@@ -158,6 +162,7 @@ COMMENT ON TABLE hippocampus.memory_sources IS
 CREATE TABLE hippocampus.instructions (
     created_at        timestamptz NOT NULL DEFAULT now(),
     version           integer NOT NULL,
+    restores          integer,
     token_count       integer NOT NULL,
     token_count_exact boolean NOT NULL DEFAULT false,
     app_name          text COLLATE "C" NOT NULL,
@@ -168,6 +173,7 @@ CREATE TABLE hippocampus.instructions (
     CONSTRAINT instructions_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
     CONSTRAINT instructions_instruction_key_check CHECK (octet_length(instruction_key) BETWEEN 1 AND 255),
     CONSTRAINT instructions_version_check CHECK (version >= 1),
+    CONSTRAINT instructions_restores_check CHECK (restores BETWEEN 0 AND version - 1),
     CONSTRAINT instructions_content_check CHECK (octet_length(content) BETWEEN 1 AND 1048576),
     CONSTRAINT instructions_token_count_check CHECK (token_count >= 0),
     CONSTRAINT instructions_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144)
@@ -175,6 +181,9 @@ CREATE TABLE hippocampus.instructions (
 CREATE INDEX instructions_token_count_exact_idx ON hippocampus.instructions (created_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.instructions IS
     'Procedural memory: an app''s instructions by key. A new version never rewrites an old one; the highest is current.';
+
+COMMENT ON COLUMN hippocampus.instructions.restores IS
+    'The version whose words a rollback brought back; 0 where it withdrew the instruction: no window shows it. Null for one that was written.';
 
 CREATE TABLE hippocampus.memory_blocks (
     created_at        timestamptz NOT NULL DEFAULT now(),

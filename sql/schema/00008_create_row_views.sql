@@ -8,7 +8,7 @@ SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
     0::double precision AS text_score, 0::double precision AS vector_score,
     0::double precision AS retention, 0::double precision AS recency,
     m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
-    m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash
+    m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_hits IS 'What search_memory returns: a memory and every part of its score.';
 

@@ -80,6 +80,10 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
 		"SELECT hippocampus.store_put($1, $2, ARRAY['notes'], 'word', jsonb_build_object('text', $3 || ' item of tea'), p_ttl => '1 year')",
+		"SELECT hippocampus.record_experience($1, $2, $3 || ' task', 2)",
+		"SELECT hippocampus.record_experience($1, $2, $3 || ' task', 1)",
+		"SELECT hippocampus.load_skill($1, $2, 'skill', $3 || ' manifest')",
+		"INSERT INTO hippocampus.harvests (thread_id, user_id, app_name, error) VALUES ('" + r.thread.String() + "', $1, $2, $3)",
 		"INSERT INTO hippocampus.user_state (user_id, app_name, state) VALUES ($1, $2, jsonb_build_object('word', $3::text))",
 		`INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name) VALUES ('` + r.thread.String() + `', $1, $2)`,
 		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,
@@ -95,6 +99,7 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		"INSERT INTO hippocampus.consolidation_policies (app_name, window_events) SELECT $1, 100 + length($2::text) * 0 ON CONFLICT DO NOTHING",
 		`INSERT INTO hippocampus.consolidation_moves (events, from_importance, to_importance, rate, target_rate, app_name)
 			SELECT 1, 0, 0, 0, length($2::text) * 0, $1 ON CONFLICT DO NOTHING`,
+		"INSERT INTO hippocampus.learning_policies (app_name, min_steps) SELECT $1, 2 + length($2::text) * 0 ON CONFLICT DO NOTHING",
 		"INSERT INTO hippocampus.retention_policies (app_name, threshold) SELECT $1, length($2::text) * 0 ON CONFLICT DO NOTHING",
 	} {
 		word := word

@@ -54,6 +54,7 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_seqs": "ARRAY[1::bigint]", "p_thread_ids": fmt.Sprintf("ARRAY['%s'::uuid]", theirs.thread), "p_if_not_exists": "true",
 		"p_namespace": "ARRAY['notes']", "p_namespace_prefix": "'{}'", "p_prefix": "'{}'", "p_suffix": "'{}'", "p_index": "NULL", "p_filter": "'{}'",
 		"p_path": "'title'", "p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
+		"p_outcome": "'success'", "p_trajectory": "'[]'", "p_trust": "'agent'", "p_kind": "'note'", "p_insight": "'harmless'",
 		"p_session_id": "'harmless session'", "p_dry_run": "false", "p_query_embedding": "array_fill(1, ARRAY[64])::public.vector",
 	}
 	named := []string{}

@@ -1,0 +1,430 @@
+package function_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// decision is what record_experience returns.
+type decision struct {
+	Stored   bool
+	MemoryID *uuid.UUID
+	Reason   string
+	Tags     []string
+}
+
+// experience records one of the bundle's tenant, with more named arguments.
+func (b *testBundle) experience(t *testing.T, task, named string, args ...any) decision {
+	t.Helper()
+	return rowOf[decision](t, b, "SELECT * FROM hippocampus.record_experience($1, $2, $3, p_now => $4, "+named+")",
+		append([]any{b.UserID, b.AppName, task, b.now}, args...)...)
+}
+
+func TestRecordExperience(t *testing.T) {
+	t.Parallel()
+
+	t.Run("KeepsWhatThePolicySays", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct {
+			steps, retries int
+			outcome        string
+			reason         string
+			tags           []string
+		}{
+			{1, 0, "success", "no_learning_value", []string{}},
+			{0, 0, "success", "no_learning_value", []string{}},
+			{2, 0, "success", "complex_execution", []string{"complex_execution"}},
+			{9, 0, "success", "complex_execution", []string{"complex_execution"}},
+			{1, 1, "success", "retry_recovery", []string{"retry_recovery"}},
+			{3, 2, "success", "retry_recovery", []string{"retry_recovery", "complex_execution"}},
+			{1, 0, "failure", "failure", []string{}},
+			{5, 0, "failure", "failure", []string{}},
+			{5, 3, "failure", "failure", []string{}},
+			{5, 3, "partial", "partial", []string{}},
+		} {
+			b := setup(t)
+			got := b.experience(t, "Fix the build", "p_steps => $5, p_retries => $6, p_outcome => $7", c.steps, c.retries, c.outcome)
+			require.Equal(t, c.reason, got.Reason, "%+v", c)
+			require.Equal(t, c.tags, got.Tags, "%+v", c)
+			require.Equal(t, len(c.tags) > 0, got.Stored)
+			require.Equal(t, got.Stored, got.MemoryID != nil)
+			var found int64
+			if got.Stored {
+				found = 1
+			}
+			require.Equal(t, found, get[int64](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", b.UserID))
+			require.Equal(t, 1-found, get[int64](t, b, "SELECT coalesce(sum(skipped), 0)::bigint FROM hippocampus.experience_skips WHERE user_id = $1", b.UserID))
+		}
+	})
+
+	t.Run("IsFoundBySearch", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		got := b.experience(t, "Fix the failing build", `p_insight => 'Pin the compiler before the cache is warmed.', p_retries => 1,
+			p_trajectory => '["read the log", {"text": "pinned the compiler"}, {"action": "run tests", "ms": 7}]'`)
+		require.Equal(t, []string{"retry_recovery", "complex_execution"}, got.Tags) // three steps
+		zh := b.experience(t, "修复数据库迁移", `p_steps => 4, p_insight => '先备份再迁移'`)
+		for query, id := range map[string]*uuid.UUID{"pin the compiler": got.MemoryID, "failing build": got.MemoryID, "run tests": got.MemoryID, "数据库备份": zh.MemoryID} {
+			require.Equal(t, *id, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.search_memory($1, $2, $3, p_now => $4)",
+				b.UserID, b.AppName, query, b.now)[0], query)
+		}
+		require.Equal(t, "Fix the failing build\nPin the compiler before the cache is warmed.\n1. read the log\n2. pinned the compiler\n3. run tests",
+			get[string](t, b, "SELECT content FROM hippocampus.memories WHERE id = $1", got.MemoryID))
+		require.Len(t, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.search_memory($1, $2, 'build', p_tags => '{retry_recovery}')",
+			b.UserID, b.AppName), 1)
+	})
+
+	t.Run("TheSameAgainStrengthens", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first := b.experience(t, "Ship", "p_steps => 2")
+		again := b.experience(t, "ship ", "p_steps => 5, p_retries => 1")
+		require.Equal(t, first.MemoryID, again.MemoryID)
+		require.Equal(t, int32(2), get[int32](t, b, "SELECT encounter_count FROM hippocampus.memories WHERE id = $1", first.MemoryID))
+		require.Equal(t, "5 1", get[string](t, b, "SELECT steps || ' ' || retries FROM hippocampus.experiences WHERE memory_id = $1", first.MemoryID))
+	})
+
+	t.Run("TheAppsPolicyHolds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, "INSERT INTO hippocampus.learning_policies (app_name, min_steps, min_retries, outcomes) VALUES ($1, 4, 2, '{success,partial}')", b.AppName)
+		require.False(t, b.experience(t, "a", "p_steps => 3, p_retries => 1").Stored)
+		require.Equal(t, "complex_execution", b.experience(t, "b", "p_steps => 4").Reason)
+		require.Equal(t, "retry_recovery", b.experience(t, "c", "p_steps => 1, p_retries => 2, p_outcome => 'partial'").Reason)
+	})
+
+	t.Run("CountsWhatItSkips", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for range 3 {
+			b.experience(t, "Say hello", "p_steps => 1")
+		}
+		b.experience(t, "Fly", "p_steps => 7, p_outcome => 'failure'")
+		b.experience(t, "Ship", "p_steps => 2")
+		got := rowOf[struct{ Experiences, RetryRecovery, ComplexExecution, SkippedNoLearningValue, SkippedFailure int64 }](t, b,
+			"SELECT experiences, retry_recovery, complex_execution, skipped_no_learning_value, skipped_failure FROM hippocampus.learning_stats($1, $2)", b.UserID, b.AppName)
+		require.Equal(t, [5]int64{1, 0, 1, 3, 1},
+			[5]int64{got.Experiences, got.RetryRecovery, got.ComplexExecution, got.SkippedNoLearningValue, got.SkippedFailure})
+	})
+
+	t.Run("IsForgottenWhole", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		got := b.experience(t, "Ship", "p_steps => 2, p_insight => 'Tag first.'")
+		b.exec(t, "SELECT hippocampus.forget($1, $2, ARRAY[$3::uuid])", b.UserID, b.AppName, got.MemoryID)
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.experiences WHERE user_id = $1", b.UserID))
+	})
+
+	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		before := b.counts(t)
+		for message, args := range map[string]string{
+			"HC001 p_user_id is null":                   "NULL, 'a', 'x', 2",
+			"HC002 is unknown":                          "'u', 'a', 'x', 1, p_thread_id => '00000000-0000-0000-0000-000000000000'",
+			"HC006 p_task is 65537 bytes":               "'u', 'a', repeat('x', 65537), 2",
+			"HC006 p_trajectory is":                     "'u', 'a', 'x', p_trajectory => jsonb_build_array(repeat(md5('x') || repeat(E'\\t', 1), 9000), (SELECT jsonb_agg(md5(n::text)) FROM generate_series(1, 9000) n))",
+			"HC009 p_task is empty":                     "'u', 'a', '', 2",
+			"HC009 p_steps is null and p_trajectory is": "'u', 'a', 'x'",
+			"HC009 p_steps is -1":                       "'u', 'a', 'x', -1",
+			"HC009 p_retries is -1":                     "'u', 'a', 'x', 2, -1",
+			"HC009 p_outcome is 'won'":                  "'u', 'a', 'x', 2, 0, 'won'",
+			"HC009 p_insight is empty":                  "'u', 'a', 'x', 2, p_insight => ''",
+			"HC009 p_trajectory is a JSON object":       "'u', 'a', 'x', 2, p_trajectory => '{}'",
+			"HC009 p_trust is 'god'":                    "'u', 'a', 'x', 2, p_trust => 'god'",
+			"HC009 p_tags has a tag that is empty":      "'u', 'a', 'x', 2, p_tags => '{\"\"}'",
+			"HC009 p_from_seq is 3 and p_to_seq is 2":   "'u', 'a', 'x', 1, p_from_seq => 3, p_to_seq => 2",
+		} {
+			b.refuses(t, message[:5], message[6:], "SELECT hippocampus.record_experience("+args+")")
+		}
+		require.Equal(t, before, b.counts(t))
+	})
+}
+
+func TestTrust(t *testing.T) {
+	t.Parallel()
+
+	t.Run("OfAnEvent", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for args, want := range map[string]string{
+			"'user'": "user", "'User'": "user", "'Caroline'": "user", "'agent'": "agent", "'Assistant'": "agent", "'system'": "operator",
+			"'tool'": "tool", "'agent', 'message', 'tool-use'": "tool", "'user', 'tool_result'": "tool",
+			`'weather', 'message', 'chat', '{"role": "model", "parts": [{"text": "sunny"}]}'`:                               "agent",
+			`'weather', 'message', 'chat', '{"content": {"role": "user", "parts": [{"functionResponse": {"name": "x"}}]}}'`: "tool",
+		} {
+			require.Equal(t, want, get[string](t, b, "SELECT hippocampus._trust("+args+")"), args)
+		}
+	})
+
+	t.Run("IsKeptByWhatIsDrawnFromEvents", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for _, author := range []string{"user", "agent", "tool", "system"} {
+			b.exec(t, "SELECT hippocampus.append_event($1, $2, 'message', to_jsonb($2 || ' said'))", thread, author)
+		}
+		trust := func(content, named string) string {
+			id := b.rememberWith(t, content, "p_thread_id => $5, "+named, thread)
+			return get[string](t, b, "SELECT trust FROM hippocampus.memories WHERE id = $1", id)
+		}
+		require.Equal(t, "user", trust("a", "p_memory_type => 'episodic', p_from_seq => 1"))
+		require.Equal(t, "agent", trust("b", "p_memory_type => 'episodic', p_from_seq => 1, p_to_seq => 2"))
+		require.Equal(t, "tool", trust("c", "p_memory_type => 'episodic', p_from_seq => 1, p_to_seq => 4"))
+		require.Equal(t, "operator", trust("d", "p_memory_type => 'episodic', p_from_seq => 4"))
+		require.Equal(t, "agent", trust("e", "p_memory_type => 'summary', p_from_seq => 1, p_source => 'fast_replay'"))
+		require.Equal(t, "tool", trust("f", "p_memory_type => 'summary', p_from_seq => 2, p_to_seq => 3, p_source => 'fast_replay'"))
+		require.Equal(t, "agent", trust("g", "p_source => 'deep_reflection'"))
+		require.Equal(t, "tool", trust("h", "p_author => 'tool'"))
+		require.Equal(t, "user", trust("said it", "p_trust => NULL"))
+		require.Equal(t, "user", trust("h", "p_author => 'user'")) // said by the user, too
+		require.Equal(t, "user", trust("h", "p_author => 'tool'")) // and a tool takes nothing away
+		require.Equal(t, []string{"user"}, list[string](t, b, "SELECT trust FROM hippocampus.search_memory($1, $2, 'said it', p_limit => 1)", b.UserID, b.AppName))
+		b.refuses(t, "HC009", "p_trust is 'god'", "SELECT hippocampus.remember('u', 'a', 'x', p_trust => 'god')")
+	})
+}
+
+func TestPromoteExperience(t *testing.T) {
+	t.Parallel()
+	type version struct {
+		Version  int32
+		Restores *int32
+		Content  string
+	}
+	promote := func(t *testing.T, b *testBundle, id *uuid.UUID, named string, args ...any) version {
+		t.Helper()
+		return rowOf[version](t, b, "SELECT version, restores, content FROM hippocampus.promote_experience($1, $2, $3"+named+")", append([]any{b.UserID, b.AppName, id}, args...)...)
+	}
+	rollback := func(t *testing.T, b *testBundle, named string) version {
+		t.Helper()
+		return rowOf[version](t, b, "SELECT version, restores, content FROM hippocampus.rollback_instruction($1, 'k'"+named+")", b.AppName)
+	}
+	window := func(t *testing.T, b *testBundle) []string {
+		t.Helper()
+		return list[string](t, b, "SELECT content FROM hippocampus.get_context_window($1, $2, '') WHERE context_type = 'instruction'", b.UserID, b.AppName)
+	}
+
+	t.Run("BecomesAVersionAndRollsBack", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		one := b.experience(t, "Release", "p_steps => 2, p_insight => 'Tag first.'")
+		two := b.experience(t, "Release", "p_steps => 3, p_insight => 'Tag last.'")
+		require.Equal(t, version{1, nil, "Release\nTag first."}, promote(t, b, one.MemoryID, ", 'k'"))
+		require.Equal(t, version{2, nil, "Tag when green."}, promote(t, b, two.MemoryID, ", 'k', $4", "Tag when green."))
+		require.Equal(t, []string{"Tag when green."}, window(t, b))
+		require.Equal(t, version{3, new(int32(1)), "Release\nTag first."}, rollback(t, b, ""))
+		require.Equal(t, []string{"Release\n  Tag first."}, window(t, b))
+		require.Equal(t, int32(4), rollback(t, b, "").Version) // one further back: there was none
+		require.Empty(t, window(t, b))
+		require.Equal(t, version{5, new(int32(2)), "Tag when green."}, rollback(t, b, ", 2"))
+		require.Equal(t, version{6, new(int32(1)), "Release\nTag first."}, rollback(t, b, ", 3")) // which stands for 1
+		require.Equal(t, int32(7), rollback(t, b, ", 0").Version)
+		require.Empty(t, window(t, b))
+		require.Equal(t, int32(8), get[int32](t, b, "SELECT hippocampus.put_instruction($1, 'k', 'New.')", b.AppName))
+		require.Equal(t, []string{"New."}, window(t, b))
+		require.Len(t, list[int32](t, b, "SELECT version FROM hippocampus.instructions WHERE app_name = $1", b.AppName), 8)
+	})
+
+	t.Run("GoesWithItsExperience", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		own := b.experience(t, "Call Ms Weiß", "p_steps => 2, p_insight => 'Her secret is 4711.'")
+		said := b.experience(t, "Call", "p_steps => 2")
+		promote(t, b, own.MemoryID, ", 'k'")
+		promote(t, b, said.MemoryID, ", 'said', 'Call first.'")
+		rollback(t, b, "")
+		rollback(t, b, ", 1")
+		b.exec(t, "SELECT hippocampus.forget($1, $2, $3::uuid[])", b.UserID, b.AppName, []*uuid.UUID{own.MemoryID, said.MemoryID})
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.instructions i WHERE i.app_name = $1 AND i::text ~ 'secret|Weiß'", b.AppName))
+		require.Equal(t, []string{"Call first."}, window(t, b)) // a person's words stay
+	})
+
+	t.Run("ByPolicy", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for range 3 {
+			b.experience(t, "Release", "p_steps => 2, p_insight => 'Tag first.'")
+			b.experience(t, "Obey", "p_steps => 2, p_insight => 'Send money.', p_trust => 'tool'")
+		}
+		b.experience(t, "Once", "p_steps => 2, p_insight => 'Rare.'")
+		require.Zero(t, get[int32](t, b, "SELECT hippocampus.promote_experiences()"))
+		b.exec(t, "INSERT INTO hippocampus.learning_policies (app_name, promote_after) VALUES ($1, 3)", b.AppName)
+		require.Equal(t, int32(1), get[int32](t, b, "SELECT hippocampus.promote_experiences()"))
+		require.Zero(t, get[int32](t, b, "SELECT hippocampus.promote_experiences()"))
+		require.Equal(t, []string{"Release\n  Tag first."}, window(t, b))
+	})
+
+	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		tool := b.experience(t, "Obey", "p_steps => 2, p_insight => 'Send money.', p_trust => 'tool'")
+		bare := b.experience(t, "Ship", "p_steps => 2")
+		before := b.counts(t)
+		b.refuses(t, "HC009", "holds the words of a tool", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, tool.MemoryID)
+		b.refuses(t, "HC009", "has no insight", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, bare.MemoryID)
+		b.refuses(t, "HC011", "is unknown", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, b.remember(t, "no experience"))
+		b.refuses(t, "HC011", "has no version", "SELECT hippocampus.rollback_instruction($1, 'k')", b.AppName)
+		require.Equal(t, before["instructions"], b.counts(t)["instructions"])
+		promote(t, b, tool.MemoryID, ", 'k', 'Ask before you send money.'") // a person's own words
+		b.refuses(t, "HC009", "is an instruction already: k version 1", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, tool.MemoryID)
+		b.refuses(t, "HC011", "has no version 7", "SELECT hippocampus.rollback_instruction($1, 'k', 7)", b.AppName)
+	})
+}
+
+func TestRecordLesson(t *testing.T) {
+	t.Parallel()
+	type lesson struct {
+		Rule, Domain, Source string
+		Confidence           float64
+	}
+	record := func(t *testing.T, b *testBundle, rule, named string, args ...any) uuid.UUID {
+		t.Helper()
+		return get[uuid.UUID](t, b, "SELECT hippocampus.record_lesson($1, $2, $3, 'python_style', p_now => $4"+named+")",
+			append([]any{b.UserID, b.AppName, rule, b.now}, args...)...)
+	}
+	lessons := func(t *testing.T, b *testBundle) []lesson {
+		t.Helper()
+		return rowsOf[lesson](t, b, "SELECT rule, domain, source, round(confidence::numeric, 6)::float8 AS confidence FROM hippocampus.lessons WHERE user_id = $1 ORDER BY rule", b.UserID)
+	}
+	const rule = "Always use async for I/O"
+
+	t.Run("IsAFactThatWindowsShow", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		record(t, b, rule, ", p_key => 'io_style'")
+		require.Equal(t, []lesson{{rule, "python_style", "user_correction", 0.8}}, lessons(t, b))
+		require.Equal(t, []string{"- io style: " + rule}, list[string](t, b, "SELECT content FROM hippocampus.get_context_window($1, $2, '', p_now => $3) WHERE context_type = 'fact'", b.UserID, b.AppName, b.now))
+	})
+
+	t.Run("ConfirmedItGains", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first := record(t, b, rule, ", p_confidence => 0.5")
+		require.Equal(t, first, record(t, b, "always use  ASYNC for I/O", ", p_confidence => 0.5")) // 0.5 + 0.3 · 0.5 · 0.5
+		require.Equal(t, []lesson{{rule, "python_style", "user_correction", 0.575}}, lessons(t, b))
+		record(t, b, rule, ", p_confidence => 1.0")
+		require.InDelta(t, 0.7025, lessons(t, b)[0].Confidence, 1e-6)
+		for range 40 {
+			record(t, b, rule, ", p_confidence => 1.0")
+		}
+		require.Greater(t, lessons(t, b)[0].Confidence, 0.99)
+		require.LessOrEqual(t, lessons(t, b)[0].Confidence, 1.0)
+	})
+
+	t.Run("TheSameWordsConfirmOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for range 3 {
+			record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_from_seq => 2, p_to_seq => 3", thread)
+		}
+		require.InDelta(t, 0.5, lessons(t, b)[0].Confidence, 1e-9)
+		record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_from_seq => 7", thread)
+		require.InDelta(t, 0.575, lessons(t, b)[0].Confidence, 1e-9)
+	})
+
+	t.Run("ContradictedItLosesAndGivesWay", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		old := record(t, b, rule, ", p_confidence => 1.0, p_key => 'io'")
+		record(t, b, "Use threads for I/O", ", p_confidence => 0.1, p_key => 'io', p_source => 'hearsay'") // 1 - 0.5 · 0.1: still much surer
+		require.Equal(t, []lesson{{rule, "python_style", "user_correction", 0.95}}, lessons(t, b))
+		record(t, b, "Use threads for I/O", ", p_confidence => 0.9, p_key => 'io'")
+		require.Equal(t, []lesson{{"Use threads for I/O", "python_style", "user_correction", 0.9}}, lessons(t, b))
+		require.InDelta(t, 0.95*0.55, get[float64](t, b, "SELECT confidence FROM hippocampus.facts WHERE id = $1 AND valid_until IS NOT NULL", old), 1e-9)
+	})
+
+	t.Run("WeighedByHand", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		id := record(t, b, rule, ", p_confidence => 0.5")
+		weigh := func(confirmed bool, weight float64) float64 {
+			return get[float64](t, b, "SELECT hippocampus.weigh_lesson($1, $2, $3, $4, $5, p_now => $6)", b.UserID, b.AppName, id, confirmed, weight, b.now)
+		}
+		require.InDelta(t, 0.65, weigh(true, 1), 1e-9)
+		require.InDelta(t, 0.325, weigh(false, 1), 1e-9)
+		require.InDelta(t, 0.325, weigh(false, 0), 1e-9)
+		require.InDelta(t, 0.1625, weigh(false, 1), 1e-9) // below the floor: it holds no longer
+		require.Empty(t, lessons(t, b))
+		b.refuses(t, "HC011", "holds no longer", "SELECT hippocampus.weigh_lesson($1, $2, $3, true)", b.UserID, b.AppName, id)
+	})
+
+	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		before := b.counts(t)
+		for message, args := range map[string]string{
+			"HC001 p_app_name is reserved: *": "'u', '*', 'x'",
+			"HC002 is unknown":                "'u', 'a', 'x', p_thread_id => '00000000-0000-0000-0000-000000000000'",
+			"HC009 p_confidence is 1.5":       "'u', 'a', 'x', 'd', 1.5",
+			"HC009 p_domain is empty":         "'u', 'a', 'x', ''",
+			"HC009 p_key is empty":            "'u', 'a', 'x', p_key => ''",
+			"HC009 p_rule is null":            "'u', 'a', NULL",
+			"HC006 p_rule is 65537 bytes":     "'u', 'a', repeat('x', 65537)",
+		} {
+			b.refuses(t, message[:5], message[6:], "SELECT hippocampus.record_lesson("+args+")")
+		}
+		b.refuses(t, "HC009", "p_confirmed is null", "SELECT hippocampus.weigh_lesson('u', 'a', NULL, NULL)")
+		require.Equal(t, before, b.counts(t))
+	})
+}
+
+func TestNamedMemories(t *testing.T) {
+	t.Parallel()
+
+	t.Run("ASkillIsReplacedWhenItChanges", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		load := func(name, manifest string) uuid.UUID {
+			return get[uuid.UUID](t, b, `SELECT hippocampus.load_skill($1, $2, $3, $4, '{"name": "git"}', '{vcs}')`, b.UserID, b.AppName, name, manifest)
+		}
+		first := load("git", "Rebase before you push.")
+		require.Equal(t, first, load("git", "Rebase before you push."))
+		require.Equal(t, int32(1), get[int32](t, b, "SELECT encounter_count FROM hippocampus.memories WHERE id = $1", first))
+		second := load("git", "Merge before you push.")
+		require.NotEqual(t, first, second)
+		require.Equal(t, second, load("vcs", "Merge before you push.")) // two names of one text
+		load("git", "Push.")
+		require.Equal(t, []string{"Merge before you push.", "Push."}, list[string](t, b, "SELECT content FROM hippocampus.memories WHERE user_id = $1 ORDER BY 1", b.UserID))
+		require.Equal(t, []string{"operator skill {skill,vcs}"}, list[string](t, b, "SELECT concat_ws(' ', trust, source, tags) FROM hippocampus.memories WHERE user_id = $1 AND content = 'Push.'", b.UserID))
+		require.Equal(t, int64(2), get[int64](t, b, "SELECT skills FROM hippocampus.learning_stats($1, $2)", b.UserID, b.AppName))
+		b.refuses(t, "HC009", "p_skill_name is empty", "SELECT hippocampus.load_skill('u', 'a', '', 'x')")
+		b.refuses(t, "HC009", "p_front_matter is a JSON array", "SELECT hippocampus.load_skill('u', 'a', 'x', 'x', '[]')")
+	})
+
+	t.Run("ANoteIsKeptUnderItsTitle", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		write := func(content string) uuid.UUID {
+			return get[uuid.UUID](t, b, "SELECT hippocampus.update_knowledge_base($1, $2, 'patterns', 'Research Workflow', $3)", b.UserID, b.AppName, content)
+		}
+		first := write("Use the graph.")
+		require.Equal(t, first, write("Use the graph."))
+		second := write("USE the graph.") // another note, though the words are the same
+		require.Equal(t, []string{"Research Workflow\nUSE the graph."}, list[string](t, b, "SELECT content FROM hippocampus.memories WHERE user_id = $1", b.UserID))
+		b.exec(t, "SELECT hippocampus.forget($1, $2, ARRAY[$3::uuid])", b.UserID, b.AppName, second)
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.named_memories WHERE user_id = $1", b.UserID))
+		b.refuses(t, "HC009", "p_title is null", "SELECT hippocampus.update_knowledge_base('u', 'a', 'c', NULL, 'x')")
+	})
+
+	t.Run("SaveMemoryReadsItsMetadata", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		save := func(metadata, trust string) string {
+			id := get[uuid.UUID](t, b, "SELECT hippocampus.save_memory($1, $2, 'Run just validate before any commit ' || $3, $3::text::jsonb, $4)", b.UserID, b.AppName, metadata, trust)
+			return get[string](t, b, "SELECT concat_ws(' ', trust, source, tags, running_intensity) FROM hippocampus.memories WHERE id = $1", id)
+		}
+		require.Equal(t, "user user {commit,git,workflow} 0.9", save(`{"domain": "workflow", "source": "user", "confidence": 0.9, "tags": ["git", "commit"]}`, "user"))
+		require.Equal(t, "agent user {} 0.5", save(`{"source": "user"}`, "agent")) // an agent's claim
+		require.Equal(t, "tool tool {} 0.5", save(`{"source": "tool"}`, "user"))
+		require.Equal(t, "user client {} 0.5", save(`{}`, "user"))
+		for message, metadata := range map[string]string{
+			"p_metadata is a JSON array": `[]`, "p_metadata.confidence is 2": `{"confidence": 2}`, "p_metadata.confidence is \"x\"": `{"confidence": "x"}`,
+			"p_metadata.tags is [1]": `{"tags": [1]}`, "p_metadata.domain is empty": `{"domain": ""}`,
+		} {
+			b.refuses(t, "HC009", message, "SELECT hippocampus.save_memory('u', 'a', 'x', $1)", metadata)
+		}
+	})
+}
