@@ -6,6 +6,7 @@ require (
 	cloud.google.com/go/ai v0.8.0
 	github.com/dlclark/regexp2/v2 v2.5.1
 	github.com/google/generative-ai-go v0.20.1
+	github.com/google/jsonschema-go v0.4.3
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/pgvector/pgvector-go v0.3.0

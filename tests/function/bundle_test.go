@@ -99,7 +99,7 @@ func (b *testBundle) refuses(t *testing.T, code, message, sql string, args ...an
 // counted are the tables whose rows a refused statement must not have changed.
 var counted = []string{
 	"app_state", "consolidation_jobs", "embedding_queue", "embeddings", "events", "experience_skips", "experiences", "facts",
-	"instructions", "memories", "memory_blocks", "memory_sources", "named_memories", "posting_totals", "postings", "river_job",
+	"graph_entities", "graph_observations", "graph_relations", "instructions", "memories", "memory_blocks", "memory_sources", "named_memories", "posting_totals", "postings", "river_job",
 	"store_items", "threads", "user_state",
 }
 

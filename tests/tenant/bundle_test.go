@@ -79,6 +79,10 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name, model)
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
+		`SELECT hippocampus.graph_create_entities($1, $2, jsonb_build_array(jsonb_build_object('name', 'tea', 'entityType', 'drink',
+			'observations', jsonb_build_array($3 || ' observation'))))`,
+		`SELECT hippocampus.graph_create_relations($1, $2,
+			jsonb_build_array(jsonb_build_object('from', 'tea', 'to', $3 || ' relation', 'relationType', 'is')))`,
 		"SELECT hippocampus.store_put($1, $2, ARRAY['notes'], 'word', jsonb_build_object('text', $3 || ' item of tea'), p_ttl => '1 year')",
 		"SELECT hippocampus.record_experience($1, $2, $3 || ' task', 2)",
 		"SELECT hippocampus.record_experience($1, $2, $3 || ' task', 1)",

@@ -55,6 +55,10 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_namespace": "ARRAY['notes']", "p_namespace_prefix": "'{}'", "p_prefix": "'{}'", "p_suffix": "'{}'", "p_index": "NULL", "p_filter": "'{}'",
 		"p_path": "'title'", "p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
 		"p_outcome": "'success'", "p_trajectory": "'[]'", "p_trust": "'agent'", "p_kind": "'note'", "p_insight": "'harmless'",
+		"p_deletions": `'[{"entityName": "tea", "observations": ["harmless observation", "other observation"]}]'`,
+		"p_entities":  `'[{"name": "tea", "entityType": "drink", "observations": ["harmless"]}]'`,
+		"p_names":     "ARRAY['tea', 'harmless relation']", "p_observations": `'[{"entityName": "tea", "contents": ["harmless"]}]'`,
+		"p_relations": `'[{"from": "tea", "to": "harmless relation", "relationType": "is"}]'`, "p_list": "NULL",
 		"p_session_id": "'harmless session'", "p_dry_run": "false", "p_query_embedding": "array_fill(1, ARRAY[64])::public.vector",
 	}
 	named := []string{}
