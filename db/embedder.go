@@ -5,36 +5,86 @@ import (
 	"fmt"
 )
 
-// CheckEmbedder refuses an embedder that is not the one of the deployment's vectors: vectors of two
-// models can't be compared. The first embedder that fits becomes the deployment's.
+// CheckEmbedder refuses an embedder of whose model the deployment has no vectors: vectors of two
+// models can't be compared. The first embedder that fits becomes the deployment's. A generation
+// that is building counts from when all its rows are queued, one that served before until it is
+// dropped: so that clients of both models go on while one takes the other's place.
 //
 // Errors: [ErrDimension]; [ErrEmbeddingModel].
 func CheckEmbedder(ctx context.Context, q DBTX, name string, dimension int) error {
-	queries := New()
-	serving, err := queries.EmbeddingModelServing(ctx, q)
+	generations, err := generationsOf(ctx, q, name, dimension)
 	if err != nil {
-		return fmt.Errorf("read the embedding model: %w", Wrap(err))
+		return err
 	}
-	if dimension != int(serving.Dimension) {
+	for _, g := range generations {
+		if g.Status != "building" || g.QueuedAt != nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: the vectors of %s are still being made: start again when the re-embedding is done",
+		ErrEmbeddingModel, name)
+}
+
+// EmbedderGenerations gives the generations of embeddings that a worker with this embedder fills.
+//
+// Errors: as those of [CheckEmbedder].
+func EmbedderGenerations(ctx context.Context, q DBTX, name string, dimension int) ([]int32, error) {
+	generations, err := generationsOf(ctx, q, name, dimension)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int32, len(generations))
+	for i, g := range generations {
+		numbers[i] = g.Generation
+	}
+	return numbers, nil
+}
+
+// generationsOf gives the generations that an embedder's vectors belong to, one at least.
+func generationsOf(ctx context.Context, q DBTX, name string, dimension int) ([]*EmbeddingModel, error) {
+	queries := New()
+	all, err := queries.EmbeddingModelList(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("read the embedding models: %w", Wrap(err))
+	}
+	serving := servingOf(all)
+	if serving.Model == nil && dimension == int(serving.Dimension) {
+		if err := queries.EmbeddingModelSetName(ctx, q, name); err != nil {
+			return nil, fmt.Errorf("name the embedding model: %w", Wrap(err))
+		}
+		if all, err = queries.EmbeddingModelList(ctx, q); err != nil { // somebody else may have been first
+			return nil, fmt.Errorf("read the embedding models: %w", Wrap(err))
+		}
+		serving = servingOf(all)
+	}
+	var found []*EmbeddingModel
+	for _, g := range all {
+		if g.Model != nil && *g.Model == name && int(g.Dimension) == dimension {
+			found = append(found, g)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case dimension != int(serving.Dimension):
 		whose := ""
 		if serving.Model != nil {
 			whose = " of " + *serving.Model
 		}
-		return fmt.Errorf("%w: the database has vectors of %d dimensions%s, %s makes %d: set the embedder's dimension to %[2]d, "+
-			"use an embedder that makes so many, or use another database; re-embedding is not available yet",
-			ErrDimension, serving.Dimension, whose, name, dimension)
+		return nil, fmt.Errorf("%w: the database has vectors of %d dimensions%s, %s makes %d: set the embedder's dimension to %[2]d, "+
+			"use an embedder that makes so many, or change the model with hippo reembed", ErrDimension, serving.Dimension, whose, name, dimension)
+	default:
+		return nil, fmt.Errorf("%w: the database has vectors of %s, not of %s: use the embedder %[2]s, "+
+			"or change the model with hippo reembed", ErrEmbeddingModel, *serving.Model, name)
 	}
-	if serving.Model == nil {
-		if err := queries.EmbeddingModelSetName(ctx, q, name); err != nil {
-			return fmt.Errorf("name the embedding model: %w", Wrap(err))
+}
+
+// servingOf finds the generation that serves; there is always one.
+func servingOf(all []*EmbeddingModel) *EmbeddingModel {
+	for _, g := range all {
+		if g.Status == "serving" {
+			return g
 		}
-		if serving, err = queries.EmbeddingModelServing(ctx, q); err != nil { // somebody else may have been first
-			return fmt.Errorf("read the embedding model: %w", Wrap(err))
-		}
 	}
-	if serving.Model != nil && *serving.Model != name {
-		return fmt.Errorf("%w: the database has vectors of %s, not of %s: use the embedder %[2]s, or another database; "+
-			"re-embedding is not available yet", ErrEmbeddingModel, *serving.Model, name)
-	}
-	return nil
+	return &EmbeddingModel{}
 }

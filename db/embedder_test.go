@@ -23,7 +23,6 @@ func TestCheckEmbedder(t *testing.T) {
 	require.NoError(t, db.CheckEmbedder(t.Context(), tx, "a/v1", dbtest.DefaultDimension))
 	err = db.CheckEmbedder(t.Context(), tx, "b/v1", dbtest.DefaultDimension)
 	require.ErrorIs(t, err, db.ErrEmbeddingModel)
-	require.ErrorContains(t, err, "the database has vectors of a/v1, not of b/v1: use the embedder a/v1, or another database")
-	require.ErrorContains(t, err, "re-embedding is not available yet")
+	require.ErrorContains(t, err, "the database has vectors of a/v1, not of b/v1: use the embedder a/v1, or change the model")
 	require.ErrorContains(t, db.CheckEmbedder(t.Context(), tx, "b/v1", 3), "64 dimensions of a/v1")
 }

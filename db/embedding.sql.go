@@ -14,16 +14,16 @@ import (
 
 const embeddingClaim = `-- name: EmbeddingClaim :many
 WITH claimed AS (
-    SELECT q.row_id, q.user_id, q.app_name FROM hippocampus.embedding_queue q
-    WHERE q.run_after <= now()
+    SELECT q.row_id, q.user_id, q.app_name, q.generation FROM hippocampus.embedding_queue q
+    WHERE q.generation = $2 AND q.run_after <= now()
     ORDER BY q.run_after
-    LIMIT $2
+    LIMIT $3
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => $3::float8), attempts = least(q.attempts, 1000000) + 1
+    SET run_after = now() + make_interval(secs => $4::float8), attempts = least(q.attempts, 1000000) + 1
     FROM claimed c
-    WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
+    WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name AND q.generation = c.generation
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
 )
 SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
@@ -37,6 +37,7 @@ LEFT JOIN hippocampus.store_items s ON l.source = 'store' AND s.id = l.row_id AN
 
 type EmbeddingClaimParams struct {
 	MaxChars     int32
+	Generation   int32
 	MaxRows      int32
 	LeaseSeconds float64
 }
@@ -52,7 +53,12 @@ type EmbeddingClaimRow struct {
 
 // A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
 func (q *Queries) EmbeddingClaim(ctx context.Context, db DBTX, arg *EmbeddingClaimParams) ([]*EmbeddingClaimRow, error) {
-	rows, err := db.Query(ctx, embeddingClaim, arg.MaxChars, arg.MaxRows, arg.LeaseSeconds)
+	rows, err := db.Query(ctx, embeddingClaim,
+		arg.MaxChars,
+		arg.Generation,
+		arg.MaxRows,
+		arg.LeaseSeconds,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -97,18 +103,21 @@ func (q *Queries) EmbeddingCountQueued(ctx context.Context, db DBTX) (*Embedding
 
 const embeddingDefer = `-- name: EmbeddingDefer :exec
 WITH held AS (
-    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($3::uuid[]), unnest($4::text[]), unnest($5::text[]))
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = $3
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($4::uuid[]), unnest($5::text[]), unnest($6::text[]))
     FOR UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => $1::float8), error = $2::text
-FROM held h WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name
+FROM held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation
 `
 
 type EmbeddingDeferParams struct {
 	DelaySeconds float64
 	Error        string
+	Generation   int32
 	RowIds       []uuid.UUID
 	UserIds      []string
 	AppNames     []string
@@ -119,6 +128,7 @@ func (q *Queries) EmbeddingDefer(ctx context.Context, db DBTX, arg *EmbeddingDef
 	_, err := db.Exec(ctx, embeddingDefer,
 		arg.DelaySeconds,
 		arg.Error,
+		arg.Generation,
 		arg.RowIds,
 		arg.UserIds,
 		arg.AppNames,
@@ -128,39 +138,212 @@ func (q *Queries) EmbeddingDefer(ctx context.Context, db DBTX, arg *EmbeddingDef
 
 const embeddingDrop = `-- name: EmbeddingDrop :exec
 WITH held AS (
-    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($1::uuid[]), unnest($2::text[]), unnest($3::text[]))
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = $1
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($2::uuid[]), unnest($3::text[]), unnest($4::text[]))
     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM hippocampus.embedding_queue q USING held h
-WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation
 `
 
 type EmbeddingDropParams struct {
-	RowIds   []uuid.UUID
-	UserIds  []string
-	AppNames []string
+	Generation int32
+	RowIds     []uuid.UUID
+	UserIds    []string
+	AppNames   []string
 }
 
 // A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
 func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, arg *EmbeddingDropParams) error {
-	_, err := db.Exec(ctx, embeddingDrop, arg.RowIds, arg.UserIds, arg.AppNames)
+	_, err := db.Exec(ctx, embeddingDrop,
+		arg.Generation,
+		arg.RowIds,
+		arg.UserIds,
+		arg.AppNames,
+	)
 	return err
 }
 
-const embeddingIsDue = `-- name: EmbeddingIsDue :one
-SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= now()) AS due
+const embeddingDueGenerations = `-- name: EmbeddingDueGenerations :many
+SELECT g.generation FROM hippocampus.embedding_models g
+WHERE g.status = 'building' AND g.queued_at IS NULL
+   OR EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.generation = g.generation AND q.run_after <= now())
+ORDER BY g.generation
 `
 
-func (q *Queries) EmbeddingIsDue(ctx context.Context, db DBTX) (bool, error) {
-	row := db.QueryRow(ctx, embeddingIsDue)
-	var due bool
-	err := row.Scan(&due)
-	return due, err
+// The generations for which a row waits, or are still to be queued.
+func (q *Queries) EmbeddingDueGenerations(ctx context.Context, db DBTX) ([]int32, error) {
+	rows, err := db.Query(ctx, embeddingDueGenerations)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int32{}
+	for rows.Next() {
+		var generation int32
+		if err := rows.Scan(&generation); err != nil {
+			return nil, err
+		}
+		items = append(items, generation)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingGenerationDrop = `-- name: EmbeddingGenerationDrop :one
+SELECT hippocampus.drop_embedding_generation(p_generation => $1) AS looked
+`
+
+func (q *Queries) EmbeddingGenerationDrop(ctx context.Context, db DBTX, generation int32) (int32, error) {
+	row := db.QueryRow(ctx, embeddingGenerationDrop, generation)
+	var looked int32
+	err := row.Scan(&looked)
+	return looked, err
+}
+
+const embeddingGenerationList = `-- name: EmbeddingGenerationList :many
+SELECT generation, dimension, status, model, created_at, queued_at, total, vectors, waiting, failed FROM hippocampus.list_embedding_generations()
+`
+
+func (q *Queries) EmbeddingGenerationList(ctx context.Context, db DBTX) ([]*EmbeddingGeneration, error) {
+	rows, err := db.Query(ctx, embeddingGenerationList)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*EmbeddingGeneration{}
+	for rows.Next() {
+		var i EmbeddingGeneration
+		if err := rows.Scan(
+			&i.Generation,
+			&i.Dimension,
+			&i.Status,
+			&i.Model,
+			&i.CreatedAt,
+			&i.QueuedAt,
+			&i.Total,
+			&i.Vectors,
+			&i.Waiting,
+			&i.Failed,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingGenerationQueue = `-- name: EmbeddingGenerationQueue :one
+SELECT hippocampus.queue_reembedding(p_generation => $1, p_max_rows => $2) AS looked
+`
+
+type EmbeddingGenerationQueueParams struct {
+	Generation int32
+	MaxRows    int32
+}
+
+func (q *Queries) EmbeddingGenerationQueue(ctx context.Context, db DBTX, arg *EmbeddingGenerationQueueParams) (int32, error) {
+	row := db.QueryRow(ctx, embeddingGenerationQueue, arg.Generation, arg.MaxRows)
+	var looked int32
+	err := row.Scan(&looked)
+	return looked, err
+}
+
+const embeddingGenerationStart = `-- name: EmbeddingGenerationStart :one
+SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.start_reembedding(p_model => $1, p_dimension => $2)
+`
+
+type EmbeddingGenerationStartParams struct {
+	Model     string
+	Dimension int32
+}
+
+func (q *Queries) EmbeddingGenerationStart(ctx context.Context, db DBTX, arg *EmbeddingGenerationStartParams) (*EmbeddingModel, error) {
+	row := db.QueryRow(ctx, embeddingGenerationStart, arg.Model, arg.Dimension)
+	var i EmbeddingModel
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.Generation,
+		&i.Dimension,
+		&i.Status,
+		&i.Model,
+		&i.BegunXid,
+		&i.QueuedAt,
+		&i.CursorID,
+		&i.CursorSource,
+	)
+	return &i, err
+}
+
+const embeddingGenerationSwitch = `-- name: EmbeddingGenerationSwitch :one
+SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.switch_embedding_generation(p_generation => $1, p_max_missing => $2)
+`
+
+type EmbeddingGenerationSwitchParams struct {
+	Generation int32
+	MaxMissing int64
+}
+
+func (q *Queries) EmbeddingGenerationSwitch(ctx context.Context, db DBTX, arg *EmbeddingGenerationSwitchParams) (*EmbeddingModel, error) {
+	row := db.QueryRow(ctx, embeddingGenerationSwitch, arg.Generation, arg.MaxMissing)
+	var i EmbeddingModel
+	err := row.Scan(
+		&i.CreatedAt,
+		&i.Generation,
+		&i.Dimension,
+		&i.Status,
+		&i.Model,
+		&i.BegunXid,
+		&i.QueuedAt,
+		&i.CursorID,
+		&i.CursorSource,
+	)
+	return &i, err
+}
+
+const embeddingModelList = `-- name: EmbeddingModelList :many
+SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation
+`
+
+// The generations that are kept current.
+func (q *Queries) EmbeddingModelList(ctx context.Context, db DBTX) ([]*EmbeddingModel, error) {
+	rows, err := db.Query(ctx, embeddingModelList)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*EmbeddingModel{}
+	for rows.Next() {
+		var i EmbeddingModel
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.Generation,
+			&i.Dimension,
+			&i.Status,
+			&i.Model,
+			&i.BegunXid,
+			&i.QueuedAt,
+			&i.CursorID,
+			&i.CursorSource,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const embeddingModelServing = `-- name: EmbeddingModelServing :one
-SELECT created_at, generation, dimension, status, model FROM hippocampus.embedding_models g WHERE g.status = 'serving'
+SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status = 'serving'
 `
 
 func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*EmbeddingModel, error) {
@@ -172,6 +355,10 @@ func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*Embeddin
 		&i.Dimension,
 		&i.Status,
 		&i.Model,
+		&i.BegunXid,
+		&i.QueuedAt,
+		&i.CursorID,
+		&i.CursorSource,
 	)
 	return &i, err
 }

@@ -70,7 +70,21 @@ type ConsolidationPolicy struct {
 	JobType string
 }
 
-// Generations of embeddings. One serves; its dimension was chosen at the first migration, its model is the first that a writer of a vector named.
+// What list_embedding_generations returns: a generation, how many rows are to have a vector, how many have one of it, wait for one, and wait after a failure.
+type EmbeddingGeneration struct {
+	Generation int32
+	Dimension  int32
+	Status     string
+	Model      string
+	CreatedAt  time.Time
+	QueuedAt   *time.Time
+	Total      int64
+	Vectors    int64
+	Waiting    int64
+	Failed     int64
+}
+
+// Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a writer of a vector named.
 type EmbeddingModel struct {
 	CreatedAt  time.Time
 	Generation int32
@@ -78,6 +92,13 @@ type EmbeddingModel struct {
 	Status     string
 	// Whose vectors these are; null until a writer names one. Vectors of another model are refused (HC014); those of a writer that names none are taken for its own.
 	Model *string
+	// The transaction that began it. Rows of transactions that were open then may not be queued for it, so its queue is filled when they have ended.
+	BegunXid *int64
+	// When every row that was there had been queued for it; null until then.
+	QueuedAt *time.Time
+	// How far its rows were walked through, by id: those queued for it while it is building, those deleted when it is retired.
+	CursorID     *uuid.UUID
+	CursorSource *string
 }
 
 // The session log. Append-only; sequence_num has no gaps within a thread. Written through append_event and append_events.

@@ -2,7 +2,9 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -16,11 +18,59 @@ import (
 // together, and Postgres makes one transaction of what is sent together.
 type boundPool struct {
 	pool  *pgxpool.Pool
+	model string // whose vectors the statement's are
 	scope Scope
 }
 
 func (s *OpenMemoryService) bound(scope Scope) db.DBTX {
-	return &boundPool{pool: s.pool, scope: scope}
+	return &boundPool{model: s.embeddingModel(), pool: s.pool, scope: scope}
+}
+
+// setModel says for the rest of the transaction which model its vectors are of, so that a query is
+// compared with vectors of its own model while another one takes its place.
+const setModel = "SELECT set_config('hippocampus.embedding_model', $1, true)"
+
+// embeddingModel is the model of the service's vectors, empty for the one that serves.
+func (s *OpenMemoryService) embeddingModel() string {
+	if s.config.Embedder == nil {
+		return ""
+	}
+	return s.config.Embedder.Name()
+}
+
+// asModel runs fn in the caller's transaction with the service's model named, and gives the
+// transaction back the one that it had.
+func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() error) error {
+	name := s.embeddingModel()
+	if name == "" {
+		return fn()
+	}
+	var outer string
+	const swap = `SELECT coalesce(current_setting('hippocampus.embedding_model', true), ''),
+		set_config('hippocampus.embedding_model', $1, true)`
+	if err := tx.QueryRow(ctx, swap, name).Scan(&outer, nil); err != nil {
+		return fmt.Errorf("name the embedding model: %w", db.WrapGo(err))
+	}
+	if err := fn(); err != nil {
+		return err // the rollback that must follow restores it
+	}
+	if _, err := tx.Exec(ctx, setModel, outer); err != nil {
+		return fmt.Errorf("name the embedding model: %w", db.WrapGo(err))
+	}
+	return nil
+}
+
+// outlived tells whether a statement failed because the vectors of the service's own model were
+// dropped: another one serves, and this process is to be started again with that. Until then it
+// works by words, and says so.
+func (s *OpenMemoryService) outlived(ctx context.Context, err error, given []float32) bool {
+	if s.config.Embedder == nil || s.config.RequireEmbedding || given != nil ||
+		!errors.Is(err, db.ErrEmbeddingModel) && !errors.Is(err, db.ErrDimension) {
+		return false
+	}
+	s.config.Logger.WarnContext(ctx, "service: the deployment has no vectors of this embedder any more, searching by words alone",
+		slog.String("embedder", s.config.Embedder.Name()), slog.Any("error", err))
+	return true
 }
 
 // queue lets [db.BindScope], which is the one place that knows how to bind, write into a batch.
@@ -39,11 +89,16 @@ func (b *boundPool) send(ctx context.Context, sql string, args []any) (pgx.Batch
 	if err := db.BindScope(ctx, &queue{batch: batch}, b.scope); err != nil {
 		return nil, err
 	}
+	batch.Queue(setModel, b.model)
 	batch.Queue(sql, args...)
 	results := b.pool.SendBatch(ctx, batch)
 	if _, err := results.Exec(); err != nil {
 		_ = results.Close() // the same error again
 		return nil, fmt.Errorf("bind the scope: %w", db.WrapGo(err))
+	}
+	if _, err := results.Exec(); err != nil {
+		_ = results.Close()
+		return nil, fmt.Errorf("name the embedding model: %w", db.WrapGo(err))
 	}
 	return results, nil
 }

@@ -90,7 +90,8 @@ func (s *OpenMemoryService) GetContextWindow(
 	if err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, query, request.QueryEmbedding)
+	given := request.QueryEmbedding
+	vector, degraded, err := s.embedQuery(ctx, query, given)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +99,10 @@ func (s *OpenMemoryService) GetContextWindow(
 		request.QueryEmbedding = vector.Slice()
 	}
 	window, err := assembler.Assemble(ctx, s.bound(scope), s.counter, request)
+	if vector != nil && s.outlived(ctx, err, given) {
+		request.QueryEmbedding, degraded = nil, true
+		window, err = assembler.Assemble(ctx, s.bound(scope), s.counter, request)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +123,14 @@ func (s *OpenMemoryService) GetContextWindowTx(
 	}
 	window := &ContextWindow{}
 	err = joinScope(ctx, tx, scope, func() error {
-		assembled, err := assembler.Assemble(ctx, tx, s.counter, request)
-		if err != nil {
-			return err
-		}
-		window.Window = *assembled
-		return nil
+		return s.asModel(ctx, tx, func() error {
+			assembled, err := assembler.Assemble(ctx, tx, s.counter, request)
+			if err != nil {
+				return err
+			}
+			window.Window = *assembled
+			return nil
+		})
 	})
 	if err != nil {
 		return nil, err

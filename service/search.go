@@ -111,7 +111,8 @@ type MemoryHit struct {
 // strongest and newest.
 //
 // The query is embedded before a connection is taken. If that fails, the search is made by words
-// alone and the response says Degraded, unless the config's RequireEmbedding is set. The hits'
+// alone and the response says Degraded, as it is when the deployment has dropped the vectors of the
+// embedder's model, unless the config's RequireEmbedding is set. The hits'
 // access is counted after the search, in a transaction of its own; if that fails, as it does on a
 // read-only replica, the response says so and the log says why.
 //
@@ -131,8 +132,13 @@ func (s *OpenMemoryService) SearchMemory(
 	}
 	params.QueryEmbedding = vector
 	rows, err := s.queries.MemorySearch(ctx, s.bound(scope), params)
+	if err = db.WrapGo(err); vector != nil && s.outlived(ctx, err, opts.vector()) {
+		params.QueryEmbedding, degraded = nil, true
+		rows, err = s.queries.MemorySearch(ctx, s.bound(scope), params)
+		err = db.WrapGo(err)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("search memory: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("search memory: %w", err)
 	}
 	response := newSearchResponse(query, rows, degraded)
 	if opts.counts() && len(rows) > 0 {
@@ -164,9 +170,13 @@ func (s *OpenMemoryService) SearchMemoryTx(
 		params.QueryEmbedding = new(pgvector.NewVector(vector))
 	}
 	err = joinScope(ctx, tx, scope, func() error {
-		rows, err := s.queries.MemorySearch(ctx, tx, params)
+		var rows []*db.MemoryHit
+		err := s.asModel(ctx, tx, func() (err error) {
+			rows, err = s.queries.MemorySearch(ctx, tx, params)
+			return db.WrapGo(err)
+		})
 		if err != nil {
-			return fmt.Errorf("search memory: %w", db.WrapGo(err))
+			return fmt.Errorf("search memory: %w", err)
 		}
 		response = newSearchResponse(query, rows, false)
 		if !opts.counts() || len(rows) == 0 {

@@ -47,6 +47,10 @@ type Config struct {
 	// Defaults to 100.
 	EmbedBatch int
 
+	// EmbedOnly makes the worker embed, and leave consolidations and the counting of tokens to others:
+	// for one that fills a new generation of embeddings beside the workers that serve.
+	EmbedOnly bool
+
 	// EmbedTimeout bounds one embedding job. It is also how long its rows are kept from other
 	// workers, should it die.
 	//
@@ -98,6 +102,11 @@ type Config struct {
 	//
 	// Defaults to 8,000.
 	MaxConversationTokens int
+
+	// MaxEmbedRate is how many rows a second this process's embedding jobs embed at most.
+	//
+	// Defaults to no bound but the provider's.
+	MaxEmbedRate float64
 
 	// MaxEmbedTokens is how much of a text its vector stands for: a longer one is cut, since
 	// embedding models refuse it or cut it themselves.
@@ -237,6 +246,8 @@ func (c *Config) validate() error {
 	switch {
 	case c.Counter == nil:
 		return errors.New("the field Counter is required")
+	case !(c.MaxEmbedRate >= 0): // nor NaN
+		return errors.New("MaxEmbedRate must not be negative")
 	case c.Models == nil || c.Models.Embedder == nil || c.Models.Reflector == nil || c.Models.Summarizer == nil:
 		return errors.New("the field Models is required, with Embedder, Reflector and Summarizer")
 	case c.FetchCooldown > c.FetchPollInterval:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,7 @@ const drainInterval = 50 * time.Millisecond
 
 // jobsAreLeft asks for jobs that have not ended. sqlc doesn't know River's tables, so it stands here.
 const jobsAreLeft = `SELECT EXISTS (SELECT FROM hippocampus.river_job r
-	WHERE r.queue IN ('consolidation', 'sweep') AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`
+	WHERE r.queue = ANY ($1) AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`
 
 // isLeft tells what is left to do, of one moment: between two, work may go from a job to a queue.
 func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
@@ -27,11 +28,26 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 			left func(context.Context) (bool, error)
 		}{
 			{"jobs", func(ctx context.Context) (left bool, err error) {
-				err = tx.QueryRow(ctx, jobsAreLeft).Scan(&left)
+				queues := []string{queueConsolidation, queueSweep}
+				if w.config.EmbedOnly {
+					queues = nil
+				}
+				for _, g := range w.joined() {
+					queues = append(queues, embedQueue(g))
+				}
+				err = tx.QueryRow(ctx, jobsAreLeft, queues).Scan(&left)
 				return left, err
 			}},
-			{"rows to embed", func(ctx context.Context) (bool, error) { return w.queries.EmbeddingIsDue(ctx, tx) }},
-			{"tokens to count", func(ctx context.Context) (bool, error) { return w.queries.TokenIsDue(ctx, tx) }},
+			{"rows to embed", func(ctx context.Context) (bool, error) {
+				due, err := w.queries.EmbeddingDueGenerations(ctx, tx)
+				return slices.ContainsFunc(due, func(g int32) bool { return slices.Contains(w.joined(), g) }), err
+			}},
+			{"tokens to count", func(ctx context.Context) (bool, error) {
+				if w.config.EmbedOnly {
+					return false, nil
+				}
+				return w.queries.TokenIsDue(ctx, tx)
+			}},
 		} {
 			if left, err := look.left(ctx); err != nil {
 				return err
@@ -45,8 +61,8 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 	return what, err
 }
 
-// Drain waits until nothing is left to do: no consolidation that has not ended, no row to embed, no
-// token to count. It waits for retries, too, so bound it by the context where a model may fail. Rows
+// Drain waits until nothing is left to do: no consolidation that has not ended, no row to embed with
+// this worker's model, no token to count. It waits for retries, too, so bound it by the context where a model may fail. Rows
 // whose next try is put off don't count. The worker must have been started.
 func (w *Worker) Drain(ctx context.Context) error {
 	for {

@@ -37,6 +37,9 @@ const (
 
 // EmbedArgs asks for the vectors of the rows on embedding_queue. Triggers enqueue it.
 type EmbedArgs struct {
+	// Generation is the one whose rows are meant; only workers with its model take the job.
+	Generation int32 `json:"generation"`
+
 	// Sweep marks the safety net: a job of the clock's, beside those of the triggers.
 	Sweep bool `json:"sweep,omitempty"`
 }
@@ -45,7 +48,12 @@ type EmbedArgs struct {
 func (EmbedArgs) Kind() string { return "embed" }
 
 // InsertOpts are those of the triggers' jobs.
-func (EmbedArgs) InsertOpts() river.InsertOpts { return river.InsertOpts{Queue: queueSweep} }
+func (a EmbedArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: embedQueue(a.Generation)}
+}
+
+// embedQueue is the queue of a generation, as the function _wake_sweeper names it.
+func embedQueue(generation int32) string { return fmt.Sprintf("embed_%d", generation) }
 
 type embedWorker struct {
 	river.WorkerDefaults[EmbedArgs]
@@ -58,8 +66,9 @@ func (w *embedWorker) Timeout(*river.Job[EmbedArgs]) time.Duration { return w.co
 type queuedRow = db.EmbeddingClaimRow
 
 // Work works off the queue: it claims rows, embeds them without a connection, and stores each batch
-// in one transaction. It ends when nothing is due, or when its time is up: what is left is found by
-// the next sweep.
+// in one transaction. Of a generation that is building it queues more rows when the queue is empty,
+// so that new rows never wait behind many old ones. It ends when nothing is due, or when its time is
+// up: what is left is found by the next sweep.
 func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error {
 	started := time.Now()
 	for time.Since(started) < w.config.EmbedTimeout/2 {
@@ -68,16 +77,30 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 			return river.JobSnooze(max(wait, minSnooze))
 		}
 		rows, err := w.queries.EmbeddingClaim(ctx, w.pool, &db.EmbeddingClaimParams{
-			LeaseSeconds: w.config.EmbedTimeout.Seconds(), MaxChars: int32(w.maxEmbedChars()),
+			Generation: job.Args.Generation, LeaseSeconds: w.config.EmbedTimeout.Seconds(), MaxChars: int32(w.maxEmbedChars()),
 			MaxRows: int32(w.config.EmbedBatch),
 		})
 		if err != nil {
 			return w.stopped(ctx, fmt.Errorf("claim rows: %w", db.Wrap(err)))
 		}
 		if len(rows) == 0 {
-			return nil
+			looked, err := w.queries.EmbeddingGenerationQueue(ctx, w.pool, &db.EmbeddingGenerationQueueParams{
+				Generation: job.Args.Generation, MaxRows: int32(4 * w.config.EmbedBatch),
+			})
+			if err != nil {
+				return w.stopped(ctx, fmt.Errorf("queue rows to be embedded anew: %w", db.Wrap(err)))
+			}
+			if looked == 0 {
+				return nil
+			}
+			continue
 		}
-		b := &embedBatch{embedWorker: w}
+		if w.embedRate != nil {
+			if err := w.embedRate.WaitN(ctx, len(rows)); err != nil {
+				return w.stopped(ctx, fmt.Errorf("wait for the embedding rate: %w", err))
+			}
+		}
+		b := &embedBatch{embedWorker: w, generation: job.Args.Generation}
 		if err := b.work(ctx, rows); err != nil {
 			return w.stopped(ctx, b.giveBack(ctx, err))
 		}
@@ -98,6 +121,7 @@ func (w *Worker) stopped(ctx context.Context, err error) error {
 // embedBatch is a batch of rows under work.
 type embedBatch struct {
 	*embedWorker
+	generation       int32
 	embedded, failed int
 	pending          []*queuedRow
 }
@@ -124,7 +148,9 @@ func (b *embedBatch) work(ctx context.Context, rows []*queuedRow) error {
 	}
 	if len(blank) > 0 {
 		ids, userIDs, appNames := rowKeys(blank)
-		err := b.queries.EmbeddingDrop(ctx, b.pool, &db.EmbeddingDropParams{AppNames: appNames, RowIds: ids, UserIds: userIDs})
+		err := b.queries.EmbeddingDrop(ctx, b.pool, &db.EmbeddingDropParams{
+			AppNames: appNames, Generation: b.generation, RowIds: ids, UserIds: userIDs,
+		})
 		if err != nil {
 			return fmt.Errorf("drop rows without words from the queue: %w", db.Wrap(err))
 		}
@@ -243,7 +269,7 @@ func (b *embedBatch) later(ctx context.Context, rows []*queuedRow, wait time.Dur
 	ids, userIDs, appNames := rowKeys(rows)
 	err := b.queries.EmbeddingDefer(ctx, b.pool, &db.EmbeddingDeferParams{
 		AppNames: appNames, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars),
-		RowIds: ids, UserIds: userIDs,
+		Generation: b.generation, RowIds: ids, UserIds: userIDs,
 	})
 	if err != nil {
 		return fmt.Errorf("put rows back on the queue: %w", db.Wrap(err))

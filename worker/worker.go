@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
+	"golang.org/x/time/rate"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -29,6 +31,8 @@ const (
 	queueSweep         = "sweep"
 	queueMaintenance   = "maintenance"
 )
+
+// Each generation of embeddings has a queue of its own beside these; see embedQueue.
 
 // Worker works on the jobs of a database. Make it with [New].
 type Worker struct {
@@ -44,6 +48,15 @@ type Worker struct {
 
 	// what this process has done; see [Worker.Done]
 	finished, embedded, counted atomic.Int64
+
+	// generations are those of embeddings that this worker has joined the queues of.
+	generations struct {
+		sync.Mutex
+		joined []int32
+	}
+
+	// embedRate bounds how many rows are embedded by jobs; nil for no bound.
+	embedRate *rate.Limiter
 
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
@@ -63,6 +76,9 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 		return nil, fmt.Errorf("make a worker: %w", err)
 	}
 	w := &Worker{config: config, logger: config.Logger, pool: pool, queries: db.New()}
+	if config.MaxEmbedRate > 0 {
+		w.embedRate = rate.NewLimiter(rate.Limit(config.MaxEmbedRate), config.EmbedBatch)
+	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.metrics = newMetrics(w)
 	models := *config.Models
@@ -77,6 +93,11 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &policyWorker{Worker: w})
 	river.AddWorker(workers, &retentionWorker{Worker: w})
 
+	queues := map[string]river.QueueConfig{queueMaintenance: {MaxWorkers: 2}}
+	if !config.EmbedOnly {
+		queues[queueConsolidation] = river.QueueConfig{MaxWorkers: config.ConsolidationWorkers}
+		queues[queueSweep] = river.QueueConfig{MaxWorkers: config.SweepWorkers}
+	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		// consolidation_jobs is the lasting record; of the sweeps nobody needs one for long.
 		CompletedJobRetentionPeriod: time.Hour,
@@ -89,11 +110,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 		Middleware:        []rivertype.Middleware{&jobMeter{metrics: w.metrics}},
 		PeriodicJobs:      w.periodicJobs(),
 		PollOnly:          config.PollOnly,
-		Queues: map[string]river.QueueConfig{
-			queueConsolidation: {MaxWorkers: config.ConsolidationWorkers},
-			queueMaintenance:   {MaxWorkers: 2},
-			queueSweep:         {MaxWorkers: config.SweepWorkers},
-		},
+		Queues:            queues,
 		// It would need the owner's rights.
 		ReindexerIndexNames:  []string{},
 		RescueStuckJobsAfter: config.RescueAfter,
@@ -145,6 +162,7 @@ func (w *Worker) Start(ctx context.Context) error {
 		return fmt.Errorf("start the worker: %w", db.Wrap(err))
 	}
 	w.started.Store(true)
+	go w.keepJoining()
 	return nil
 }
 
@@ -181,8 +199,72 @@ func (w *Worker) check(ctx context.Context) error {
 	if err := db.CheckCompatible(ctx, w.pool); err != nil {
 		return err
 	}
+	return w.join(ctx)
+}
+
+// join takes part in embedding the generations of this worker's model.
+func (w *Worker) join(ctx context.Context) error {
 	embedder := w.config.Models.Embedder
-	return db.CheckEmbedder(ctx, w.pool, embedder.Name(), embedder.Dimension())
+	found, err := db.EmbedderGenerations(ctx, w.pool, embedder.Name(), embedder.Dimension())
+	if err != nil {
+		return err
+	}
+	w.generations.Lock()
+	defer w.generations.Unlock()
+	for _, g := range found {
+		if slices.Contains(w.generations.joined, g) {
+			continue
+		}
+		if err := w.client.Queues().Add(embedQueue(g), river.QueueConfig{MaxWorkers: w.config.SweepWorkers}); err != nil {
+			return fmt.Errorf("join the queue of generation %d: %w", g, err)
+		}
+		w.generations.joined = append(w.generations.joined, g)
+	}
+	return nil
+}
+
+// keepJoining joins generations of the same model that are begun while the worker runs.
+func (w *Worker) keepJoining() {
+	ticker := time.NewTicker(w.config.SweepInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.client.Stopped():
+			return
+		case <-ticker.C:
+		}
+		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+		// a model whose generation was dropped has nothing more to join
+		if err := w.join(ctx); err != nil && w.ctx.Err() == nil {
+			w.logger.WarnContext(ctx, "can't look for generations of embeddings; will try again", "error", err)
+		}
+		cancel()
+	}
+}
+
+// joined is which generations this worker embeds.
+func (w *Worker) joined() []int32 {
+	w.generations.Lock()
+	defer w.generations.Unlock()
+	return slices.Clone(w.generations.joined)
+}
+
+// sweepEmbeddings enqueues a job for each generation that something is left to do for: by the clock,
+// as the safety net of the triggers.
+func (w *Worker) sweepEmbeddings() {
+	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
+	defer cancel()
+	due, err := w.queries.EmbeddingDueGenerations(ctx, w.pool)
+	for _, g := range due {
+		if err == nil {
+			_, err = w.client.Insert(ctx, EmbedArgs{Generation: g, Sweep: true}, &river.InsertOpts{UniqueOpts: once()})
+		}
+	}
+	if err != nil && w.ctx.Err() == nil {
+		w.logger.WarnContext(ctx, "can't look for rows to embed; will try again", "error", err)
+	}
 }
 
 // once lets one job of a kind exist that has not ended: it works off all that is due.
@@ -205,12 +287,10 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 			}, &river.PeriodicJobOpts{ID: args.Kind(), RunOnStart: true})
 	}
 	jobs := []*river.PeriodicJob{
-		sweep(EmbedArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
-			if w.embedPause.remaining() > 0 {
-				return false, nil
-			}
-			return w.queries.EmbeddingIsDue(ctx, w.pool)
-		}),
+		river.NewPeriodicJob(river.PeriodicInterval(w.config.SweepInterval), func() (river.JobArgs, *river.InsertOpts) {
+			w.sweepEmbeddings()
+			return nil, nil
+		}, &river.PeriodicJobOpts{ID: EmbedArgs{}.Kind(), RunOnStart: true}),
 		sweep(CountTokensArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
 			return w.queries.TokenIsDue(ctx, w.pool)
 		}),

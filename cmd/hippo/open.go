@@ -100,7 +100,7 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 func fitting(err error) error {
 	switch {
 	case errors.Is(err, db.ErrEmbeddingModel):
-		return fmt.Errorf("%w. Vectors of two models can't be compared: set %s (and %s) to the database's, or use a fresh database",
+		return fmt.Errorf("%w. Vectors of two models can't be compared: set %s (and %s) to the database's, or change the model with hippo reembed",
 			err, provider.EnvEmbedder, provider.EnvEmbedModel)
 	case errors.Is(err, db.ErrDimension):
 		return fmt.Errorf("%w. Unset %s, so that it is the database's, or use a fresh database of the other dimension "+

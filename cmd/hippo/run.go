@@ -39,7 +39,7 @@ The models are named by the environment:
   HIPPOCAMPUS_MODEL_PROVIDER      offline (the default; no key, no network), gemini, openai
   HIPPOCAMPUS_EMBEDDING_PROVIDER  the same, for vectors; default: the provider
   HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
-  HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001; must be that of the database's vectors
+  HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001; that of the database's vectors; see "hippo reembed"
   HIPPOCAMPUS_DIMENSION           of the vectors; default: the database's
   HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
   HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
@@ -173,7 +173,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.StringVar(&a.userID, "user", "me", "the user whose memory it is")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log to standard error")
-	root.AddCommand(a.bench(), a.context(), a.demo(), a.doctor(), a.importing(), a.search(), a.sqlAPI(), a.stats())
+	root.AddCommand(a.bench(), a.context(), a.demo(), a.doctor(), a.importing(), a.reembed(), a.search(), a.sqlAPI(), a.stats())
 	return root
 }
 

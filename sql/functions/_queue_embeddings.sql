@@ -1,22 +1,22 @@
--- Puts new rows on the embedding queue, unless their vector came first (remember and upsert_fact write it
--- before the row, for this reason).
+-- Puts new rows on the embedding queue, once for each generation that is kept current, unless their vector came
+-- first (remember and upsert_fact write it before the row, for this reason).
 CREATE OR REPLACE FUNCTION hippocampus._queue_embeddings()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source)
-    SELECT n.id, n.user_id, n.app_name, TG_ARGV[0]
-    FROM new_rows n
-    WHERE NOT EXISTS (
+    INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
+    SELECT n.id, n.user_id, n.app_name, TG_ARGV[0], g.generation
+    FROM new_rows n CROSS JOIN hippocampus.embedding_models g
+    WHERE g.status <> 'retired' AND NOT EXISTS (
         SELECT FROM hippocampus.embeddings e
-        JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
-        WHERE e.row_id = n.id AND e.user_id = n.user_id AND e.app_name = n.app_name AND e.source = TG_ARGV[0]);
+        WHERE e.row_id = n.id AND e.user_id = n.user_id AND e.app_name = n.app_name AND e.source = TG_ARGV[0]
+          AND e.generation = g.generation);
     RETURN NULL;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._queue_embeddings IS 'Trigger: queues rows that have no vector yet.';
+COMMENT ON FUNCTION hippocampus._queue_embeddings IS 'Trigger: queues rows for the vectors that they do not have yet.';
 REVOKE ALL ON FUNCTION hippocampus._queue_embeddings FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER memories_queue AFTER INSERT ON hippocampus.memories

@@ -16,8 +16,9 @@ BEGIN
         PERFORM hippocampus._index_terms('memory', ARRAY[NEW.id], ARRAY[NEW.user_id], ARRAY[NEW.app_name],
             ARRAY[hippocampus._memory_words(NEW.memory_type, NEW.content, NEW.occurred_from)], ARRAY[NEW.thread_id],
             ARRAY[CASE NEW.memory_type WHEN 'episodic' THEN NEW.from_seq END]);
-        INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source)
-        VALUES (NEW.id, NEW.user_id, NEW.app_name, 'memory');
+        INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
+        SELECT NEW.id, NEW.user_id, NEW.app_name, 'memory', g.generation
+        FROM hippocampus.embedding_models g WHERE g.status <> 'retired';
     END IF;
     RETURN NULL;
 END

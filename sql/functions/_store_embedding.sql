@@ -1,6 +1,6 @@
--- Writes a vector of the serving generation, replacing one that is there, and takes the row off the queue.
--- The row itself may still be to come: remember and upsert_fact write the vector first, so that the row is
--- not queued for one.
+-- Writes a vector into each generation of its model, replacing one that is there, and takes the row off their
+-- queues. The row itself may still be to come: remember and upsert_fact write the vector first, so that the row
+-- is not queued for one.
 CREATE OR REPLACE FUNCTION hippocampus._store_embedding(
     p_user_id text,
     p_app_name text,
@@ -14,22 +14,31 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_serving hippocampus.embedding_models;
+    v_generations integer[];
 BEGIN
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     IF v_serving.model IS NULL AND p_model IS NOT NULL THEN
         PERFORM hippocampus._name_embedding_model(p_model);
         SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving'; -- maybe another's
     END IF;
-    IF v_serving.model <> p_model THEN
-        RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(p_model), quote_literal(v_serving.model)
-            USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';
+    SELECT array_agg(g.generation) INTO v_generations FROM hippocampus.embedding_models g
+    WHERE g.status <> 'retired' AND g.dimension = public.vector_dims(p_embedding)
+      AND (g.model = p_model OR p_model IS NULL AND g.status = 'serving');
+    IF v_generations IS NULL THEN
+        IF p_model IS NOT NULL AND NOT EXISTS (
+                SELECT FROM hippocampus.embedding_models g WHERE g.status <> 'retired' AND g.model = p_model) THEN
+            RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(p_model), quote_literal(v_serving.model)
+                USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';
+        END IF;
+        v_generations := ARRAY[v_serving.generation]; -- whose dimension it has not, as _unit_vector says
     END IF;
     INSERT INTO hippocampus.embeddings AS e (generation, dimension, row_id, user_id, app_name, source, embedding)
-    VALUES (v_serving.generation, v_serving.dimension, p_row_id, p_user_id, p_app_name, p_source,
-        hippocampus._unit_vector('p_embedding', p_embedding, v_serving.dimension))
+    SELECT g.generation, g.dimension, p_row_id, p_user_id, p_app_name, p_source,
+        hippocampus._unit_vector('p_embedding', p_embedding, g.dimension)
+    FROM hippocampus.embedding_models g WHERE g.generation = ANY (v_generations)
     ON CONFLICT (user_id, app_name, generation, source, row_id) DO UPDATE SET embedding = excluded.embedding;
     DELETE FROM hippocampus.embedding_queue q
-    WHERE q.row_id = p_row_id AND q.user_id = p_user_id AND q.app_name = p_app_name;
+    WHERE q.row_id = p_row_id AND q.user_id = p_user_id AND q.app_name = p_app_name AND q.generation = ANY (v_generations);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._store_embedding IS 'Writes the vector of a row, whether or not the row is there yet.';

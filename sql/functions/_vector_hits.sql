@@ -22,7 +22,7 @@ BEGIN
     IF p_query_embedding IS NULL THEN
         RETURN;
     END IF;
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     IF NOT p_exact AND EXISTS (SELECT FROM hippocampus.vector_indexes i
                WHERE i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = p_source

@@ -11,29 +11,35 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_kind text := TG_ARGV[0];
+    v_queues text[] := ARRAY['sweep'];
+    v_queue text;
     v_inserted bigint;
 BEGIN
     IF v_kind = 'count_tokens' THEN -- an IF of its own: embedding_queue has no such column
         IF NOT EXISTS (SELECT FROM new_rows n WHERE NOT n.token_count_exact) THEN
             RETURN NULL;
         END IF;
+    ELSE -- a generation has a queue of its own, which workers with its model take from
+        v_queues := ARRAY(SELECT DISTINCT 'embed_' || n.generation FROM new_rows n);
     END IF;
-    IF NOT pg_try_advisory_xact_lock(hashtextextended('hippocampus.sweep.' || v_kind, 0)) THEN
-        RETURN NULL;
-    END IF;
-    BEGIN
-        INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
-        VALUES (v_kind, '{}', 'sweep', 25, sha256(convert_to('sweep ' || v_kind, 'UTF8')), B'00000001')
-        ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
-            AND hippocampus.river_job_state_in_bitmask(unique_states, state)
-        DO NOTHING
-        RETURNING id INTO v_inserted;
-    EXCEPTION WHEN serialization_failure THEN
-        RETURN NULL;
-    END;
-    IF v_inserted IS NOT NULL THEN
-        PERFORM pg_notify('hippocampus.river_insert', '{"queue":"sweep"}');
-    END IF;
+    FOREACH v_queue IN ARRAY v_queues LOOP
+        CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended('hippocampus.sweep.' || v_kind || v_queue, 0));
+        BEGIN
+            INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
+            VALUES (v_kind, CASE v_queue WHEN 'sweep' THEN '{}'::jsonb
+                    ELSE jsonb_build_object('generation', substr(v_queue, 7)::integer) END,
+                v_queue, 25, sha256(convert_to('sweep ' || v_kind || ' ' || v_queue, 'UTF8')), B'00000001')
+            ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
+                AND hippocampus.river_job_state_in_bitmask(unique_states, state)
+            DO NOTHING
+            RETURNING id INTO v_inserted;
+        EXCEPTION WHEN serialization_failure THEN
+            CONTINUE;
+        END;
+        IF v_inserted IS NOT NULL THEN
+            PERFORM pg_notify('hippocampus.river_insert', json_build_object('queue', v_queue)::text);
+        END IF;
+    END LOOP;
     RETURN NULL;
 END
 $fn$;

@@ -1,5 +1,5 @@
--- Stores the vector of a memory, a fact or an item of the store in the serving generation, replacing one that is there, and takes
--- the row off the queue. The row is locked meanwhile: one that is being forgotten while its text is with the
+-- Stores the vector of a memory, a fact or an item of the store in each generation of its model, replacing one
+-- that is there, and takes the row off the queue. The row is locked meanwhile: one that is being forgotten while its text is with the
 -- model must not leave its vector behind. One that is gone, or superseded, is passed over. Put several in the order of their
 -- ids, the order in which forget locks them.
 CREATE OR REPLACE FUNCTION hippocampus.put_embedding(
@@ -31,13 +31,14 @@ BEGIN
     END IF;
     IF NOT FOUND THEN -- a vector that cannot be one is refused all the same
         PERFORM hippocampus._unit_vector('p_embedding', p_embedding, g.dimension)
-        FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+        FROM hippocampus.embedding_models g WHERE g.status <> 'retired'
+        ORDER BY g.model = p_model DESC NULLS LAST, g.status = 'serving' DESC LIMIT 1;
         RETURN;
     END IF;
     PERFORM hippocampus._store_embedding(p_user_id, p_app_name, p_source, p_row_id, p_embedding, p_model);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_embedding IS
-    'Stores the vector of a memory, a fact or an item of the store (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (another model than the one that serves).';
+    'Stores the vector of a memory, a fact or an item of the store (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (a model of no generation).';
 REVOKE ALL ON FUNCTION hippocampus.put_embedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

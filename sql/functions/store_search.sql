@@ -30,7 +30,7 @@ BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     SELECT r.from_path, r.until_path INTO v_from, v_until FROM hippocampus._namespace_range(v_prefix) r;
     v_terms := hippocampus._query_terms(p_app_name, p_query);
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     PERFORM hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, 'default', v_serving.model);
     RETURN QUERY

@@ -1,8 +1,8 @@
 -- name: EmbeddingClaim :many
 -- A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
 WITH claimed AS (
-    SELECT q.row_id, q.user_id, q.app_name FROM hippocampus.embedding_queue q
-    WHERE q.run_after <= now()
+    SELECT q.row_id, q.user_id, q.app_name, q.generation FROM hippocampus.embedding_queue q
+    WHERE q.generation = @generation AND q.run_after <= now()
     ORDER BY q.run_after
     LIMIT @max_rows
     FOR UPDATE SKIP LOCKED
@@ -10,7 +10,7 @@ WITH claimed AS (
     UPDATE hippocampus.embedding_queue q
     SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = least(q.attempts, 1000000) + 1
     FROM claimed c
-    WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name
+    WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name AND q.generation = c.generation
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
 )
 SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
@@ -28,26 +28,52 @@ FROM hippocampus.embedding_queue q;
 -- name: EmbeddingDefer :exec
 -- A row that somebody holds is being forgotten or embedded: left alone, so that nobody waits crosswise.
 WITH held AS (
-    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = @generation
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
     FOR UPDATE SKIP LOCKED
 )
 UPDATE hippocampus.embedding_queue q
 SET run_after = now() + make_interval(secs => @delay_seconds::float8), error = @error::text
-FROM held h WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name;
+FROM held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation;
 
 -- name: EmbeddingDrop :exec
 -- A row that is gone, or has no words: it will have no vector. Skips as EmbeddingDefer does.
 WITH held AS (
-    SELECT h.row_id, h.user_id, h.app_name FROM hippocampus.embedding_queue h
-    WHERE (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = @generation
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM hippocampus.embedding_queue q USING held h
-WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name;
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation;
 
--- name: EmbeddingIsDue :one
-SELECT EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.run_after <= now()) AS due;
+-- name: EmbeddingDueGenerations :many
+-- The generations for which a row waits, or are still to be queued.
+SELECT g.generation FROM hippocampus.embedding_models g
+WHERE g.status = 'building' AND g.queued_at IS NULL
+   OR EXISTS (SELECT FROM hippocampus.embedding_queue q WHERE q.generation = g.generation AND q.run_after <= now())
+ORDER BY g.generation;
+
+-- name: EmbeddingGenerationDrop :one
+SELECT hippocampus.drop_embedding_generation(p_generation => @generation) AS looked;
+
+-- name: EmbeddingGenerationList :many
+SELECT * FROM hippocampus.list_embedding_generations();
+
+-- name: EmbeddingGenerationQueue :one
+SELECT hippocampus.queue_reembedding(p_generation => @generation, p_max_rows => @max_rows) AS looked;
+
+-- name: EmbeddingGenerationStart :one
+SELECT * FROM hippocampus.start_reembedding(p_model => @model, p_dimension => @dimension);
+
+-- name: EmbeddingGenerationSwitch :one
+SELECT * FROM hippocampus.switch_embedding_generation(p_generation => @generation, p_max_missing => @max_missing);
+
+-- name: EmbeddingModelList :many
+-- The generations that are kept current.
+SELECT * FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation;
 
 -- name: EmbeddingModelServing :one
 SELECT * FROM hippocampus.embedding_models g WHERE g.status = 'serving';

@@ -8,9 +8,11 @@ WHERE i.user_id = @user_id AND i.app_name = @app_name AND i.generation = @genera
 
 -- name: VectorIndexList :many
 -- A row a tenant and source that has an index, or more than half as many vectors as make one worth while. An
--- index of another generation than the serving one has no rows.
-WITH serving AS (
-    SELECT g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving'
+-- index of a retired generation has no rows.
+WITH current AS (
+    -- one that is building gets its indexes when its rows are queued: before it serves, and not row by row
+    SELECT g.generation FROM hippocampus.embedding_models g
+    WHERE g.status IN ('serving', 'standby') OR g.status = 'building' AND g.queued_at IS NOT NULL
 ), large AS (
     -- the totals of the index of words say, without a look at the vectors, who may be large
     SELECT t.user_id, t.app_name, t.source, coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) AS most
@@ -21,7 +23,7 @@ WITH serving AS (
     SELECT s.generation, l.user_id, l.app_name, l.source, l.most,
         (SELECT count(*) FROM hippocampus.embeddings e
          WHERE e.user_id = l.user_id AND e.app_name = l.app_name AND e.generation = s.generation AND e.source = l.source) AS rows
-    FROM large l CROSS JOIN serving s
+    FROM large l CROSS JOIN current s
 )
 SELECT coalesce(c.generation, i.generation)::integer AS generation, coalesce(c.user_id, i.user_id)::text AS user_id,
     coalesce(c.app_name, i.app_name)::text AS app_name, coalesce(c.source, i.source)::text AS source,

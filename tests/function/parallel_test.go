@@ -18,20 +18,21 @@ func TestParallelSafe(t *testing.T) {
 	b.state(t, "Paris", "")
 	b.write(t, "block_set", "'kind'")
 	calls := map[string]string{
-		"block_get":                 "SELECT hippocampus.block_get($1, $2, 'persona')",
-		"calculate_retention_score": "SELECT hippocampus.calculate_retention_score(1, now()) FROM (VALUES ($1, $2)) v",
-		"decay_resistance":          "SELECT hippocampus.decay_resistance(1) FROM (VALUES ($1, $2)) v",
-		"effective_strength":        "SELECT hippocampus.effective_strength(1, 1, now()) FROM (VALUES ($1, $2)) v",
-		"estimate_tokens":           "SELECT hippocampus.estimate_tokens($1 || $2)",
-		"facts_as_of":               "SELECT * FROM hippocampus.facts_as_of($1, $2)",
-		"format_context":            "SELECT hippocampus.format_context('{}') FROM (VALUES ($1, $2)) v",
-		"list_memories":             "SELECT * FROM hippocampus.list_memories($1, $2)",
-		"memories_in_time_slice":    "SELECT * FROM hippocampus.memories_in_time_slice($1, $2, NULL, NULL)",
-		"memory_stats":              "SELECT * FROM hippocampus.memory_stats($1, $2)",
-		"recall_conversation":       "SELECT * FROM hippocampus.recall_conversation($1, $2, 'tea')",
-		"recent_events":             "SELECT * FROM hippocampus.recent_events($1, $2)",
-		"retention_distribution":    "SELECT * FROM hippocampus.retention_distribution($1, $2)",
-		"score_importance":          "SELECT hippocampus.score_importance('chat') FROM (VALUES ($1, $2)) v",
+		"block_get":                  "SELECT hippocampus.block_get($1, $2, 'persona')",
+		"calculate_retention_score":  "SELECT hippocampus.calculate_retention_score(1, now()) FROM (VALUES ($1, $2)) v",
+		"decay_resistance":           "SELECT hippocampus.decay_resistance(1) FROM (VALUES ($1, $2)) v",
+		"effective_strength":         "SELECT hippocampus.effective_strength(1, 1, now()) FROM (VALUES ($1, $2)) v",
+		"estimate_tokens":            "SELECT hippocampus.estimate_tokens($1 || $2)",
+		"facts_as_of":                "SELECT * FROM hippocampus.facts_as_of($1, $2)",
+		"format_context":             "SELECT hippocampus.format_context('{}') FROM (VALUES ($1, $2)) v",
+		"list_embedding_generations": "SELECT g.* FROM hippocampus.list_embedding_generations() g, (VALUES ($1, $2)) v",
+		"list_memories":              "SELECT * FROM hippocampus.list_memories($1, $2)",
+		"memories_in_time_slice":     "SELECT * FROM hippocampus.memories_in_time_slice($1, $2, NULL, NULL)",
+		"memory_stats":               "SELECT * FROM hippocampus.memory_stats($1, $2)",
+		"recall_conversation":        "SELECT * FROM hippocampus.recall_conversation($1, $2, 'tea')",
+		"recent_events":              "SELECT * FROM hippocampus.recent_events($1, $2)",
+		"retention_distribution":     "SELECT * FROM hippocampus.retention_distribution($1, $2)",
+		"score_importance":           "SELECT hippocampus.score_importance('chat') FROM (VALUES ($1, $2)) v",
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(calls)), list[string](t, b, `
 		SELECT p.proname::text COLLATE "C" FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace

@@ -1,0 +1,294 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/assembler"
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model/provider"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// lookInterval is how often the progress of a re-embedding is looked at: it counts all vectors.
+const lookInterval = time.Second
+
+// reembedFlags are those of the command reembed.
+type reembedFlags struct {
+	dimension int
+	model     string
+	provider  string
+	rate      float64
+	switchNow bool
+}
+
+func (a *app) reembed() *cobra.Command {
+	var f reembedFlags
+	cmd := &cobra.Command{
+		Use:   "reembed",
+		Short: "Change the embedding model while everything goes on",
+		Long: `Changes the embedding model of the deployment online. A second generation of vectors
+is filled beside the one that serves, by jobs of this process and of every worker that
+was started with the new model. What is written meanwhile gets both. It can be broken
+off and started again.
+
+  hippo reembed --model M --dimension N    fill it, with a progress bar
+  hippo reembed status                     how far each generation is
+  hippo reembed switch                     let it serve, in one transaction
+  hippo reembed rollback                   let the one before serve again
+  hippo reembed drop                       delete the one that does not serve
+
+Services and workers of the old model go on after the switch, and search its vectors:
+start them again with the new one at leisure, then drop the old. Keep a worker of
+each model running until then, so that both stay current.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.fillGeneration(cmd.Context(), &f) },
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.dimension, "dimension", 0, "dimension of the new vectors (default: "+provider.EnvDimension+", else the database's)")
+	flags.StringVar(&f.model, "model", "", "the new embedding model (default: "+provider.EnvEmbedModel+")")
+	flags.StringVar(&f.provider, "provider", "", "who makes its vectors: gemini, openai or offline (default: "+provider.EnvEmbedder+")")
+	flags.Float64Var(&f.rate, "rate", 0, "rows a second that this process embeds at most; 0 for no bound")
+	flags.BoolVar(&f.switchNow, "switch", false, "let it serve as soon as it is whole")
+	cmd.AddCommand(a.reembedStatus(), a.reembedSwitch(), a.reembedRollback(), a.reembedDrop())
+	return cmd
+}
+
+// fillGeneration begins a generation, or goes on with it, and embeds until it is whole.
+func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
+	if err := inRange("rate", f.rate, 0, 1e9); err != nil {
+		return err
+	}
+	if err := inRange("dimension", f.dimension, 0, 4000); err != nil {
+		return err
+	}
+	pool, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	getenv := a.getenv
+	a.getenv = func(name string) string {
+		switch {
+		case name == provider.EnvDimension && f.dimension > 0:
+			return strconv.Itoa(f.dimension)
+		case name == provider.EnvEmbedModel:
+			return cmp.Or(f.model, getenv(name))
+		case name == provider.EnvEmbedder:
+			return cmp.Or(f.provider, getenv(name))
+		}
+		return getenv(name)
+	}
+	models, err := a.openModels(ctx, pool)
+	if err != nil {
+		return err
+	}
+	defer models.Close() //nolint:errcheck // nothing is left to be done with them
+	counter, err := assembler.CounterOf(ctx, pool)
+	if err != nil {
+		return err
+	}
+	begun, err := db.New().EmbeddingGenerationStart(ctx, pool, &db.EmbeddingGenerationStartParams{
+		Dimension: int32(models.Embedder.Dimension()), Model: models.Embedder.Name(),
+	})
+	if err != nil {
+		return fmt.Errorf("begin a generation: %w", db.Wrap(err))
+	}
+	w, err := worker.New(pool, &worker.Config{
+		Counter: counter, EmbedOnly: true, Logger: a.logger(), MaxEmbedRate: f.rate, Models: models, SweepInterval: time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	whole, err := a.watchGeneration(ctx, pool, begun.Generation)
+	// What is running may finish, or is started again by another worker.
+	if err = errors.Join(err, w.Stop(context.WithoutCancel(ctx))); err != nil {
+		return err
+	}
+	if f.switchNow {
+		return a.switchTo(ctx, pool, begun.Generation, whole.Failed)
+	}
+	return a.print(whole, fmt.Sprintf("Generation %d (%s, %d dimensions) has %d vectors; %d rows can't be embedded. Next: hippo reembed switch.",
+		whole.Generation, whole.Model, whole.Dimension, whole.Vectors, whole.Failed))
+}
+
+// watchGeneration draws the progress of a generation until every row that can be embedded is.
+func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (*db.EmbeddingGeneration, error) {
+	bar := a.progress(1, "embedding")
+	defer func() { _ = bar.Finish() }()
+	for {
+		all, err := db.New().EmbeddingGenerationList(ctx, pool)
+		if err != nil {
+			return nil, fmt.Errorf("look at the generations: %w", db.Wrap(err))
+		}
+		g := find(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number })
+		switch {
+		case g == nil || g.Status == "retired":
+			return nil, fmt.Errorf("generation %d was dropped by somebody else", number)
+		case g.QueuedAt != nil && g.Waiting == g.Failed:
+			return g, nil
+		}
+		bar.ChangeMax64(max(g.Total, 1))
+		_ = bar.Set64(min(g.Vectors, g.Total))
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookInterval):
+		}
+	}
+}
+
+func find(all []*db.EmbeddingGeneration, is func(*db.EmbeddingGeneration) bool) *db.EmbeddingGeneration {
+	for _, g := range all {
+		if is(g) {
+			return g
+		}
+	}
+	return nil
+}
+
+// print prints a value as JSON, or a line about it.
+func (a *app) print(v any, line string) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	if _, err := fmt.Fprintln(a.stdout, line); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}
+
+func (a *app) switchTo(ctx context.Context, pool *pgxpool.Pool, number int32, missing int64) error {
+	g, err := db.New().EmbeddingGenerationSwitch(ctx, pool, &db.EmbeddingGenerationSwitchParams{
+		Generation: number, MaxMissing: missing,
+	})
+	if err != nil {
+		return fmt.Errorf("switch to generation %d: %w", number, db.Wrap(err))
+	}
+	return a.print(g, fmt.Sprintf("Generation %d (%s, %d dimensions) serves.", g.Generation, *g.Model, g.Dimension))
+}
+
+// withGeneration runs fn on the generation of a status.
+func (a *app) withGeneration(
+	ctx context.Context, status, missing string, fn func(*pgxpool.Pool, *db.EmbeddingModel) error,
+) error {
+	pool, err := a.openMigrated(ctx)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	all, err := db.New().EmbeddingModelList(ctx, pool)
+	if err != nil {
+		return fmt.Errorf("look at the generations: %w", db.Wrap(err))
+	}
+	for _, g := range all {
+		if g.Status == status {
+			return fn(pool, g)
+		}
+	}
+	return errors.New(missing)
+}
+
+func (a *app) reembedStatus() *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Show how far each generation of vectors is", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			pool, err := a.openMigrated(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			all, err := db.New().EmbeddingGenerationList(cmd.Context(), pool)
+			if err != nil {
+				return fmt.Errorf("look at the generations: %w", db.Wrap(err))
+			}
+			if a.json {
+				return a.printJSON(all)
+			}
+			t := a.table("GENERATION", "STATUS", "MODEL", "DIMENSION", "VECTORS", "WAITING", "FAILED", "ROWS")
+			for _, g := range all {
+				t.row(g.Generation, g.Status, g.Model, g.Dimension, g.Vectors, g.Waiting, g.Failed, g.Total)
+			}
+			return t.print()
+		},
+	}
+}
+
+func (a *app) reembedSwitch() *cobra.Command {
+	var missing int64
+	cmd := &cobra.Command{
+		Use: "switch", Short: "Let the generation serve that was filled", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withGeneration(cmd.Context(), "building", "no generation is building: start one with hippo reembed",
+				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
+					return a.switchTo(cmd.Context(), pool, g.Generation, missing)
+				})
+		},
+	}
+	cmd.Flags().Int64Var(&missing, "missing", 0, "how many rows may lack a vector")
+	return cmd
+}
+
+func (a *app) reembedRollback() *cobra.Command {
+	var missing int64
+	cmd := &cobra.Command{
+		Use: "rollback", Short: "Let the generation serve that served before", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withGeneration(cmd.Context(), "standby", "no generation is standby: nothing can be rolled back",
+				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
+					return a.switchTo(cmd.Context(), pool, g.Generation, missing)
+				})
+		},
+	}
+	cmd.Flags().Int64Var(&missing, "missing", 0, "how many rows may lack a vector")
+	return cmd
+}
+
+func (a *app) reembedDrop() *cobra.Command {
+	var building bool
+	cmd := &cobra.Command{
+		Use: "drop", Short: "Delete the vectors that served before", Args: noArgs,
+		Long: `Deletes the vectors of the generation that served before the switch; with --building,
+those of one that is being filled, which gives it up.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status := "standby"
+			if building {
+				status = "building"
+			}
+			pool, err := a.openMigrated(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			all, err := db.New().EmbeddingGenerationList(cmd.Context(), pool)
+			if err != nil {
+				return fmt.Errorf("look at the generations: %w", db.Wrap(err))
+			}
+			// one whose dropping was broken off is retired already
+			g := find(all, func(g *db.EmbeddingGeneration) bool {
+				return g.Status == status || g.Status == "retired" && g.Vectors > 0
+			})
+			if g == nil {
+				return fmt.Errorf("no generation is %s", status)
+			}
+			for looked := int32(1); looked > 0; {
+				if looked, err = db.New().EmbeddingGenerationDrop(cmd.Context(), pool, g.Generation); err != nil {
+					return fmt.Errorf("drop generation %d: %w", g.Generation, db.Wrap(err))
+				}
+			}
+			return a.print(g, fmt.Sprintf("Generation %d (%s) is dropped.", g.Generation, g.Model))
+		},
+	}
+	cmd.Flags().BoolVar(&building, "building", false, "the one that is being filled")
+	return cmd
+}

@@ -1,0 +1,290 @@
+package worker_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// shorter is a second model, whose vectors are half as long as the first one's.
+func shorter() *script {
+	return &script{name: "script/v2", dimension: dbtest.DefaultDimension / 2, embed: func(_ context.Context, texts []string) ([][]float32, error) {
+		all := vectors(texts)
+		for i, v := range all {
+			all[i] = v[:dbtest.DefaultDimension/2]
+			all[i][0] += 0.001 // so that none is without direction
+		}
+		return all, nil
+	}}
+}
+
+// often is how the tests' workers look for generations.
+func often(c *worker.Config) {
+	c.EmbedBatch, c.SweepInterval = 7, 20*time.Millisecond
+}
+
+func begin(t *testing.T, pool *pgxpool.Pool, s *script) int32 {
+	t.Helper()
+	g, err := db.New().EmbeddingGenerationStart(t.Context(), pool, &db.EmbeddingGenerationStartParams{
+		Dimension: int32(s.Dimension()), Model: s.Name(),
+	})
+	require.NoError(t, err)
+	return g.Generation
+}
+
+// whole waits until a generation has a vector for each row.
+func (b *bundle) whole(t *testing.T, generation int32) {
+	t.Helper()
+	b.eventually(t, "all vectors of the generation", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.list_embedding_generations() g
+			WHERE g.generation = $1 AND g.queued_at IS NOT NULL AND g.waiting = 0 AND g.vectors = g.total`, generation) == 1
+	})
+}
+
+func switchTo(t *testing.T, pool *pgxpool.Pool, generation int32) {
+	t.Helper()
+	_, err := db.New().EmbeddingGenerationSwitch(t.Context(), pool, &db.EmbeddingGenerationSwitchParams{Generation: generation})
+	require.NoError(t, err)
+}
+
+func TestReembed(t *testing.T) {
+	t.Parallel()
+
+	t.Run("EqualResultsWithTheSameModel", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		for i := range 50 {
+			b.remember(t, fmt.Sprintf("memory %d of colour %d", i, i%7))
+		}
+		b.start(t)
+		b.drain(t)
+		s, err := service.New(b.pool, &service.Config{Embedder: b.script})
+		require.NoError(t, err)
+		look := func() (found []string) {
+			for i := range 7 {
+				response, err := s.SearchMemory(t.Context(), b.scope, fmt.Sprintf("colour %d", i), &service.SearchOptions{SkipAccess: true})
+				require.NoError(t, err)
+				for _, m := range response.Memories {
+					found = append(found, fmt.Sprintf("%s %.6f", m.MemoryID, m.VectorScore))
+				}
+			}
+			return found
+		}
+		before := look()
+		require.Len(t, before, 70)
+		next := begin(t, b.pool, b.script) // the worker that runs joins in
+		b.whole(t, next)
+		require.Equal(t, before, look())
+		switchTo(t, b.pool, next)
+		require.Equal(t, before, look())
+		_, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
+		require.NoError(t, err)
+		require.Equal(t, before, look())
+	})
+
+	t.Run("KilledHalfWay", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		for i := range 60 {
+			b.remember(t, fmt.Sprintf("memory %d", i))
+		}
+		b.start(t)
+		b.drain(t)
+		var batches atomic.Int64
+		dying := shorter()
+		embed := dying.embed
+		dying.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+			if batches.Add(1) > 3 { // holds its rows, and never comes back
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return embed(ctx, texts)
+		}
+		next := begin(t, b.pool, dying)
+		first := setupOn(t, b.pool, dying, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly, c.StopTimeout = true, time.Millisecond
+		})
+		first.start(t)
+		b.eventually(t, "the fourth batch", func() bool { return batches.Load() > 3 })
+		require.NoError(t, first.Stop(t.Context()))
+		_, err := b.pool.Exec(t.Context(), `SELECT * FROM hippocampus.switch_embedding_generation($1)`, next)
+		require.ErrorIs(t, db.Wrap(err), db.ErrInvalidArgument)
+		done := b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE generation = $1`, next)
+		require.Less(t, done, 60)
+
+		second := shorter()
+		require.Equal(t, next, begin(t, b.pool, second)) // the same one, which goes on
+		other := setupOn(t, b.pool, second, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly = true
+		})
+		other.start(t)
+		b.whole(t, next)
+		switchTo(t, b.pool, next)
+		embedded := 0
+		for _, texts := range second.embedded {
+			embedded += len(texts)
+		}
+		require.Equal(t, 60-done, embedded) // and none again
+	})
+
+	t.Run("ReadsAndWritesMeanwhile", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		for i := range 30 {
+			b.remember(t, fmt.Sprintf("old memory %d", i))
+		}
+		b.start(t)
+		b.drain(t)
+		next := shorter()
+		old, err := service.New(b.pool, &service.Config{Embedder: b.script, RequireEmbedding: true})
+		require.NoError(t, err)
+		_, err = service.New(b.pool, &service.Config{Embedder: next})
+		require.ErrorIs(t, err, db.ErrDimension)
+
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var (
+			clients  sync.WaitGroup
+			searches atomic.Int64
+			failures = make(chan error, 100)
+		)
+		read := func(s *service.OpenMemoryService) {
+			for ctx.Err() == nil {
+				found, err := s.SearchMemory(ctx, b.scope, "old memory", &service.SearchOptions{Limit: 5, SkipAccess: true})
+				if ctx.Err() != nil {
+					return
+				}
+				if err == nil && (len(found.Memories) != 5 || found.Degraded) {
+					err = fmt.Errorf("found %d memories, degraded %v", len(found.Memories), found.Degraded)
+				}
+				if err != nil {
+					failures <- err
+					return
+				}
+				searches.Add(1)
+			}
+		}
+		clients.Go(func() { read(old) })
+		clients.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				_, err := old.Remember(ctx, b.scope, fmt.Sprintf("new memory %d", i), nil)
+				if err != nil && ctx.Err() == nil {
+					failures <- err
+					return
+				}
+				time.Sleep(5 * time.Millisecond)
+			}
+		})
+		generation := begin(t, b.pool, next)
+		other := setupOn(t, b.pool, next, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly = true
+		})
+		other.start(t)
+		b.eventually(t, "every row of before to be queued", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_models WHERE generation = $1 AND queued_at IS NOT NULL`, generation) == 1
+		})
+		moves := func(generation int32) { // and a while of reads and writes
+			switchTo(t, b.pool, generation)
+			seen := searches.Load()
+			b.eventually(t, "more searches", func() bool { return searches.Load() > seen+10 || len(failures) > 0 })
+		}
+		moves(generation)
+		fresh, err := service.New(b.pool, &service.Config{Embedder: next, RequireEmbedding: true})
+		require.NoError(t, err)
+		clients.Go(func() { read(fresh) })
+		moves(1) // back
+		moves(generation)
+		stop()
+		clients.Wait()
+		close(failures)
+		require.NoError(t, errors.Join(collect(failures)...))
+		b.whole(t, generation)
+		b.whole(t, 1) // what was written meanwhile has both
+
+		for looked := int32(1); looked > 0; {
+			looked, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
+			require.NoError(t, err)
+		}
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE generation = 1`))
+		_, err = old.SearchMemory(t.Context(), b.scope, "old memory", nil)
+		require.ErrorIs(t, err, db.ErrEmbeddingModel) // it wants vectors, and of its own there are none
+		lenient, err := service.New(b.pool, &service.Config{Embedder: next})
+		require.NoError(t, err)
+		found, err := lenient.SearchMemory(t.Context(), b.scope, "old memory", nil)
+		require.NoError(t, err)
+		require.False(t, found.Degraded)
+	})
+
+	t.Run("WaitsForTransactionsThatWereOpen", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		b.remember(t, "before")
+		b.start(t)
+		b.drain(t)
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		var late uuid.UUID
+		require.NoError(t, tx.QueryRow(t.Context(), `SELECT hippocampus.remember('ada', 'app', 'late')`).Scan(&late))
+		next := begin(t, b.pool, b.script)
+		require.Zero(t, b.count(t, `SELECT hippocampus.queue_reembedding($1)`, next))
+		require.NoError(t, tx.Commit(t.Context()))
+		b.whole(t, next)
+		require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE row_id = $1`, late))
+	})
+
+	t.Run("FailuresStandInTheWay", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		b.remember(t, "one", "two", "poison")
+		b.start(t)
+		b.drain(t)
+		poisoned := shorter()
+		embed := poisoned.embed
+		poisoned.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+			for _, text := range texts {
+				if text == "poison" {
+					return nil, &model.Error{Err: errors.New("no such text"), Kind: model.KindRejected, Status: 400}
+				}
+			}
+			return embed(ctx, texts)
+		}
+		next := begin(t, b.pool, poisoned)
+		other := setupOn(t, b.pool, poisoned, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly = true
+		})
+		other.start(t)
+		b.eventually(t, "the row that fails alone to be left", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.list_embedding_generations() g
+				WHERE g.generation = $1 AND g.queued_at IS NOT NULL AND g.waiting = 1 AND g.failed = 1`, next) == 1
+		})
+		_, err := db.New().EmbeddingGenerationSwitch(t.Context(), b.pool, &db.EmbeddingGenerationSwitchParams{Generation: next})
+		require.ErrorContains(t, err, "1 rows have no vector of generation 2")
+		_, err = db.New().EmbeddingGenerationSwitch(t.Context(), b.pool, &db.EmbeddingGenerationSwitchParams{Generation: next, MaxMissing: 1})
+		require.NoError(t, err)
+	})
+}
+
+func collect(errs <-chan error) (all []error) {
+	for err := range errs {
+		all = append(all, err)
+	}
+	return all
+}
