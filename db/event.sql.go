@@ -101,9 +101,10 @@ func (q *Queries) EventGetByEventID(ctx context.Context, db DBTX, arg *EventGetB
 }
 
 const eventListForModel = `-- name: EventListForModel :many
-SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count
+SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
+    hippocampus._context_of(c.metadata)::jsonb AS context
 FROM (
-    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count,
+    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
         sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
     FROM (
         SELECT n.created_at, n.sequence_num, n.importance, n.token_count, n.token_count_exact, n.thread_id, n.id, n.user_id, n.app_name, n.author, n.event_type, n.category, n.event_id, n.invocation_id, n.branch, n.text, n.tags, n.content, n.metadata FROM hippocampus.events n
@@ -132,6 +133,7 @@ type EventListForModelRow struct {
 	Text        string
 	CreatedAt   time.Time
 	TokenCount  int32
+	Context     json.RawMessage
 }
 
 // As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
@@ -158,6 +160,7 @@ func (q *Queries) EventListForModel(ctx context.Context, db DBTX, arg *EventList
 			&i.Text,
 			&i.CreatedAt,
 			&i.TokenCount,
+			&i.Context,
 		); err != nil {
 			return nil, err
 		}

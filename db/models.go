@@ -66,6 +66,8 @@ type ConsolidationPolicy struct {
 	MinIntervalSeconds int32
 	// Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.
 	Enabled bool
+	// Whether users of the app may show each other memories with share_memory. Taken back, what was shared is private again.
+	Sharing bool
 	AppName string
 	JobType string
 }
@@ -354,6 +356,28 @@ type MemoryStatistics struct {
 	JobsRunning        int64
 	JobsFailed         int64
 	Tokens             int64
+}
+
+// What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).
+type Recollection struct {
+	Tier           string
+	ID             uuid.UUID
+	Category       string
+	MemoryType     *string
+	Content        string
+	Score          float64
+	Importance     float64
+	Tags           []string
+	Context        json.RawMessage
+	Author         *string
+	Source         string
+	ThreadID       *uuid.UUID
+	FromSeq        *int64
+	ToSeq          *int64
+	OccurredAt     time.Time
+	LastAccessedAt time.Time
+	AccessCount    int32
+	SharedBy       *string
 }
 
 // What retention_distribution returns: memories with a score of 0.7 and more, 0.3 to 0.7, and below 0.3.

@@ -32,7 +32,7 @@ func (q *Queries) PolicyEnqueueDue(ctx context.Context, db DBTX, maxRows int32) 
 }
 
 const policyGet = `-- name: PolicyGet :one
-SELECT updated_at, target_rate, keep_importance, urgent_importance, min_importance, lowest_importance, highest_importance, fill_ratio, window_events, window_seconds, idle_seconds, min_interval_seconds, enabled, app_name, job_type FROM hippocampus._consolidation_policy(p_app_name => $1)
+SELECT updated_at, target_rate, keep_importance, urgent_importance, min_importance, lowest_importance, highest_importance, fill_ratio, window_events, window_seconds, idle_seconds, min_interval_seconds, enabled, sharing, app_name, job_type FROM hippocampus._consolidation_policy(p_app_name => $1)
 `
 
 func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*ConsolidationPolicy, error) {
@@ -52,6 +52,7 @@ func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*Cons
 		&i.IdleSeconds,
 		&i.MinIntervalSeconds,
 		&i.Enabled,
+		&i.Sharing,
 		&i.AppName,
 		&i.JobType,
 	)
@@ -60,7 +61,8 @@ func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*Cons
 
 const policyIsDue = `-- name: PolicyIsDue :one
 SELECT (EXISTS (SELECT FROM hippocampus.consolidation_policies p WHERE p.enabled)
-    OR EXISTS (SELECT FROM hippocampus.unconsolidated_threads u))::boolean AS due
+    OR EXISTS (SELECT FROM hippocampus.unconsolidated_threads u)
+    OR EXISTS (SELECT FROM hippocampus.shared_memories s WHERE s.embedding IS NULL))::boolean AS due
 `
 
 func (q *Queries) PolicyIsDue(ctx context.Context, db DBTX) (bool, error) {
@@ -68,4 +70,15 @@ func (q *Queries) PolicyIsDue(ctx context.Context, db DBTX) (bool, error) {
 	var due bool
 	err := row.Scan(&due)
 	return due, err
+}
+
+const policyRefreshShared = `-- name: PolicyRefreshShared :one
+SELECT hippocampus.refresh_shared_memories(p_limit => $1)::integer AS refreshed
+`
+
+func (q *Queries) PolicyRefreshShared(ctx context.Context, db DBTX, maxRows int32) (int32, error) {
+	row := db.QueryRow(ctx, policyRefreshShared, maxRows)
+	var refreshed int32
+	err := row.Scan(&refreshed)
+	return refreshed, err
 }

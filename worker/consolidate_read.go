@@ -259,6 +259,7 @@ type newMemory struct {
 	span
 	author       *string
 	content      string
+	context      map[string]json.RawMessage // the short fields of its events' metadata
 	initialScore float64
 	kind         memoryKind
 	model        string

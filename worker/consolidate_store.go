@@ -198,6 +198,13 @@ func (c *consolidation) writeMemory(ctx context.Context, tx pgx.Tx, p *piece, m 
 		OccurredFrom: &m.from, OccurredUntil: &m.until, Source: FastReplay, Tags: m.tags, ThreadID: &p.thread.ID,
 		TokenCount: &tokens, UserID: p.thread.UserID,
 	}
+	if len(m.context) > 0 {
+		text, err := json.Marshal(m.context)
+		if err != nil {
+			return uuid.Nil, fmt.Errorf("write the context: %w", err)
+		}
+		params.Metadata = text
+	}
 	if params.Tags == nil {
 		params.Tags = []string{}
 	}

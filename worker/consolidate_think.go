@@ -1,9 +1,12 @@
 package worker
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -128,6 +131,7 @@ func newEpisode(events []*event, content string) *newMemory {
 	if len(events) == 1 {
 		m.author = &events[0].Author
 	}
+	m.context = contextOf(events)
 	for _, e := range events {
 		for _, tag := range e.Tags {
 			if len(m.tags) < 64 && !slices.Contains(m.tags, tag) {
@@ -136,6 +140,24 @@ func newEpisode(events []*event, content string) *newMemory {
 		}
 	}
 	return m
+}
+
+// contextOf is what the contexts of all the events have in common: an episode is recalled by the
+// room or the person that its events are of.
+func contextOf(events []*event) map[string]json.RawMessage {
+	var common map[string]json.RawMessage
+	for i, e := range events {
+		context := map[string]json.RawMessage{}
+		if json.Unmarshal(e.Context, &context) != nil { // the database made it
+			return nil
+		}
+		if i == 0 {
+			common = context
+			continue
+		}
+		maps.DeleteFunc(common, func(key string, value json.RawMessage) bool { return !bytes.Equal(context[key], value) })
+	}
+	return common
 }
 
 func (l *learned) addSummaries(t *part, summaries []*model.Summary) {

@@ -17,6 +17,9 @@ const (
 	policyBatch = 50
 
 	policyTimeout = time.Minute
+
+	// sharedBatch is how many shared memories get the vector that came after they were shared.
+	sharedBatch = 1000
 )
 
 // PolicyArgs asks for what the policies of apps say is due: consolidations that no append enqueued,
@@ -51,6 +54,9 @@ func (w *policyWorker) Work(ctx context.Context, job *river.Job[PolicyArgs]) err
 		if n < policyBatch {
 			break
 		}
+	}
+	if _, err := w.queries.PolicyRefreshShared(ctx, w.pool, sharedBatch); err != nil {
+		return fmt.Errorf("refresh shared memories: %w", db.Wrap(err))
 	}
 	moved, err := w.queries.PolicyAdapt(ctx, w.pool)
 	if err != nil {

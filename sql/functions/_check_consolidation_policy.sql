@@ -17,7 +17,7 @@ BEGIN
             ('min_importance', 'number', 0, 1), ('lowest_importance', 'number', 0, 1), ('highest_importance', 'number', 0, 1),
             ('fill_ratio', 'number', 0, 1), ('window_events', 'whole number', 1, 10000),
             ('window_seconds', 'whole number', 0, 31536000), ('idle_seconds', 'whole number', 1, 31536000),
-            ('min_interval_seconds', 'whole number', 0, 86400), ('enabled', 'boolean', NULL, NULL),
+            ('min_interval_seconds', 'whole number', 0, 86400), ('enabled', 'boolean', NULL, NULL), ('sharing', 'boolean', NULL, NULL),
             ('job_type', 'string', NULL, NULL)) AS f (key, type, low, high) ON f.key = e.key
         ORDER BY e.key
     LOOP

@@ -15,4 +15,4 @@ END
 $fn$;
 COMMENT ON FUNCTION hippocampus._check_time IS 'Raises HC009 where a time is null, infinite, or outside the years 1 to 9999.';
 REVOKE ALL ON FUNCTION hippocampus._check_time FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION hippocampus._check_time TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT EXECUTE ON FUNCTION hippocampus._check_time TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -29,7 +29,7 @@ BEGIN
         lowest_importance = excluded.lowest_importance, highest_importance = excluded.highest_importance,
         fill_ratio = excluded.fill_ratio, window_events = excluded.window_events, window_seconds = excluded.window_seconds,
         idle_seconds = excluded.idle_seconds, min_interval_seconds = excluded.min_interval_seconds,
-        enabled = excluded.enabled, job_type = excluded.job_type;
+        enabled = excluded.enabled, sharing = excluded.sharing, job_type = excluded.job_type;
     IF p_policy -> 'enabled' = 'true' THEN
         INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name)
         SELECT t.id, t.user_id, t.app_name
@@ -38,10 +38,17 @@ BEGIN
         WHERE hippocampus._consolidated_seq(t, p.job_type) < t.next_seq - 1 AND p.enabled AND p_app_name IN (t.app_name, '*')
         ON CONFLICT (thread_id, user_id, app_name) DO NOTHING;
     END IF;
+    IF p_policy -> 'sharing' = 'false' THEN
+        UPDATE hippocampus.memories m SET visibility = 'private'
+        FROM hippocampus.shared_memories s
+        CROSS JOIN LATERAL hippocampus._consolidation_policy(s.app_name) p
+        WHERE m.id = s.memory_id AND m.user_id = s.user_id AND m.app_name = s.app_name
+          AND NOT p.sharing AND p_app_name IN (s.app_name, '*');
+    END IF;
     RETURN NEXT v_policy;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_consolidation_policy IS
-    'Sets fields of an app''s consolidation policy, of the deployment''s with ''*'', and returns it whole: {"enabled": true} has threads consolidated without anybody asking. Fields are the columns of consolidation_policies; those that are not given stay. Raises HC009 for a field that is unknown or a value that is not valid.';
+    'Sets fields of an app''s consolidation policy, of the deployment''s with ''*'', and returns it whole: {"enabled": true} has threads consolidated without anybody asking, {"sharing": true} lets users show each other memories. Fields are the columns of consolidation_policies; those that are not given stay. Raises HC009 for a field that is unknown or a value that is not valid.';
 REVOKE ALL ON FUNCTION hippocampus.put_consolidation_policy FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_consolidation_policy TO hippocampus_service, hippocampus_worker;

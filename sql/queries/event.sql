@@ -7,9 +7,10 @@ SELECT * FROM hippocampus.events e WHERE e.thread_id = @thread_id AND e.event_id
 
 -- name: EventListForModel :many
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
-SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count
+SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
+    hippocampus._context_of(c.metadata)::jsonb AS context
 FROM (
-    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count,
+    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
         sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
     FROM (
         SELECT n.* FROM hippocampus.events n

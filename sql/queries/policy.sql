@@ -9,4 +9,9 @@ SELECT * FROM hippocampus._consolidation_policy(p_app_name => @app_name);
 
 -- name: PolicyIsDue :one
 SELECT (EXISTS (SELECT FROM hippocampus.consolidation_policies p WHERE p.enabled)
-    OR EXISTS (SELECT FROM hippocampus.unconsolidated_threads u))::boolean AS due;
+    OR EXISTS (SELECT FROM hippocampus.unconsolidated_threads u)
+    OR EXISTS (SELECT FROM hippocampus.shared_memories s WHERE s.embedding IS NULL))::boolean AS due;
+
+-- name: PolicyRefreshShared :one
+SELECT hippocampus.refresh_shared_memories(p_limit => @max_rows)::integer AS refreshed;
+

@@ -1,4 +1,5 @@
--- The two tiers of a persona's memory: when what is in the short-term window becomes long-term memory.
+-- The two tiers of a persona's memory: when what is in the short-term window becomes long-term memory, what ties
+-- memories together, and what personas of an app show each other.
 -- +goose Up
 -- +goose StatementBegin
 CREATE TABLE hippocampus.consolidation_policies (
@@ -15,6 +16,7 @@ CREATE TABLE hippocampus.consolidation_policies (
     idle_seconds         integer NOT NULL DEFAULT 300,
     min_interval_seconds integer NOT NULL DEFAULT 60,
     enabled              boolean NOT NULL DEFAULT false,
+    sharing              boolean NOT NULL DEFAULT false,
     app_name             text COLLATE "C" NOT NULL DEFAULT '*',
     job_type             text COLLATE "C" NOT NULL DEFAULT 'full_consolidation',
     CONSTRAINT consolidation_policies_pkey PRIMARY KEY (app_name),
@@ -38,6 +40,8 @@ COMMENT ON TABLE hippocampus.consolidation_policies IS
     'What short-term memory holds and when it becomes long-term memory, by app; ''*'' holds where an app has no row. Written with put_consolidation_policy.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.enabled IS
     'Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.sharing IS
+    'Whether users of the app may show each other memories with share_memory. Taken back, what was shared is private again.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.window_events IS 'Short-term memory is the last so many events,';
 COMMENT ON COLUMN hippocampus.consolidation_policies.window_seconds IS '… no older than this,';
 COMMENT ON COLUMN hippocampus.consolidation_policies.keep_importance IS '… or at least so important.';
@@ -81,6 +85,45 @@ CREATE INDEX unconsolidated_threads_created_at_idx ON hippocampus.unconsolidated
 COMMENT ON TABLE hippocampus.unconsolidated_threads IS
     'Threads of apps whose policy is enabled that have events to consolidate, and since when. An index on threads would be written by every append.';
 
+CREATE TABLE hippocampus.memory_labels (
+    occurred_from timestamptz NOT NULL,
+    memory_id     uuid NOT NULL,
+    user_id       text COLLATE "C" NOT NULL,
+    app_name      text COLLATE "C" NOT NULL,
+    label         text COLLATE "C" NOT NULL,
+    CONSTRAINT memory_labels_pkey PRIMARY KEY (user_id, app_name, label, occurred_from, memory_id),
+    CONSTRAINT memory_labels_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_labels_label_check CHECK (octet_length(label) BETWEEN 1 AND 600)
+);
+CREATE INDEX memory_labels_memory_id_idx ON hippocampus.memory_labels (memory_id);
+COMMENT ON TABLE hippocampus.memory_labels IS
+    'The index of tags and of context (the fields of metadata), as rows of a btree: row-level security cannot use a GIN index. Kept by triggers.';
+
+CREATE TABLE hippocampus.shared_memories (
+    shared_at     timestamptz NOT NULL DEFAULT now(),
+    occurred_from timestamptz NOT NULL,
+    generation    integer,
+    importance    real NOT NULL,
+    memory_id     uuid NOT NULL,
+    user_id       text COLLATE "C" NOT NULL,
+    app_name      text COLLATE "C" NOT NULL,
+    memory_type   text COLLATE "C" NOT NULL,
+    category      text COLLATE "C" NOT NULL,
+    shared_by     text COLLATE "C" NOT NULL,
+    content       text NOT NULL,
+    tags          text[] NOT NULL,
+    terms         text[] NOT NULL,
+    embedding     public.halfvec,
+    CONSTRAINT shared_memories_pkey PRIMARY KEY (memory_id, user_id, app_name),
+    CONSTRAINT shared_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT shared_memories_embedding_check CHECK ((embedding IS NULL) = (generation IS NULL))
+);
+CREATE INDEX shared_memories_app_name_idx ON hippocampus.shared_memories (app_name, occurred_from DESC);
+COMMENT ON TABLE hippocampus.shared_memories IS
+    'What users of an app show each other: of each memory whose visibility is app what others may see, and by whom it was shared. Not its thread, its metadata or its use. Kept by a trigger; a copy, since a policy that opened memories itself would open all of their columns, and links, words and vectors beside them.';
+
 -- The rates of an app's consolidations, and of a persona's.
 CREATE INDEX consolidation_jobs_app_name_idx ON hippocampus.consolidation_jobs (app_name, created_at DESC);
 CREATE INDEX consolidation_jobs_user_id_idx ON hippocampus.consolidation_jobs (user_id, app_name, created_at DESC);
@@ -89,7 +132,8 @@ DO $policies$
 DECLARE
     v_table text;
 BEGIN
-    FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads'] LOOP
+    FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads',
+            'memory_labels', 'shared_memories'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
         EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
@@ -106,7 +150,28 @@ CREATE POLICY consolidation_moves_bound ON hippocampus.consolidation_moves
 CREATE POLICY unconsolidated_threads_bound ON hippocampus.unconsolidated_threads
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY memory_labels_bound ON hippocampus.memory_labels
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+-- Whoever is bound to a user of the app sees what the app shares, whosever it is. Nobody but the trigger writes it.
+CREATE POLICY shared_memories_bound ON hippocampus.shared_memories FOR SELECT
+    TO hippocampus_tenant, hippocampus_reader
+    USING (current_setting('hippocampus.user_id', true) <> '' AND app_name = current_setting('hippocampus.app_name', true));
 
+CREATE VIEW hippocampus.recollections WITH (security_invoker = true) AS
+SELECT ''::text AS tier, m.id, m.category, m.shared_by AS memory_type, m.content,
+    0::double precision AS score, 0::double precision AS importance, m.tags, m.metadata AS context, m.author, m.source,
+    m.thread_id, m.from_seq, m.to_seq, m.occurred_from AS occurred_at, m.last_accessed_at, m.access_count, m.shared_by
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.recollections IS
+    'What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).';
+GRANT SELECT ON hippocampus.recollections
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+
+GRANT SELECT ON hippocampus.memory_labels, hippocampus.shared_memories
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT, DELETE ON hippocampus.memory_labels TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (embedding, generation) ON hippocampus.shared_memories TO hippocampus_worker;
 GRANT SELECT ON hippocampus.consolidation_policies, hippocampus.consolidation_moves, hippocampus.unconsolidated_threads
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT (thread_id, user_id, app_name) ON hippocampus.unconsolidated_threads TO hippocampus_tenant;
@@ -118,5 +183,6 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 -- +goose Down
 -- +goose StatementBegin
 DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
-DROP TABLE hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
+DROP VIEW hippocampus.recollections;
+DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
 -- +goose StatementEnd

@@ -33,6 +33,9 @@ func TestParallelSafe(t *testing.T) {
 		"recent_events":              "SELECT * FROM hippocampus.recent_events($1, $2)",
 		"retention_distribution":     "SELECT * FROM hippocampus.retention_distribution($1, $2)",
 		"score_importance":           "SELECT hippocampus.score_importance('chat') FROM (VALUES ($1, $2)) v",
+		"recall":                     "SELECT * FROM hippocampus.recall($1, $2)",
+		"recall_related":             `SELECT hippocampus.recall_related($1, $2, '{"room": "1"}') UNION ALL SELECT NULL`,
+		"short_term_memory":          "SELECT * FROM hippocampus.short_term_memory($1, $2)",
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(calls)), list[string](t, b, `
 		SELECT p.proname::text COLLATE "C" FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace

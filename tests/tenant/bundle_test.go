@@ -37,8 +37,8 @@ const secret = "zqxsecret"
 
 // rows are the ids of what a tenant has.
 type rows struct {
-	thread, event, memory, fact, job uuid.UUID
-	riverJob                         int64
+	thread, event, memory, fact, job, shared uuid.UUID
+	riverJob                                 int64
 }
 
 type testBundle struct {
@@ -70,7 +70,7 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 	}
 	run(&r.thread, `SELECT hippocampus.create_thread($1, $2, $3 || ' session', jsonb_build_object('word', $3::text))`, scope.UserID, scope.AppName, word)
 	run(&r.event, `SELECT (hippocampus.append_event($1, 'user', 'message', to_jsonb($2 || ' said it'), p_event_id => 'e')).id`, r.thread, word)
-	run(&r.memory, `SELECT hippocampus.remember($1, $2, $3 || ' memory of tea', p_embedding => array_fill(0.1, ARRAY[64])::public.vector)`,
+	run(&r.memory, `SELECT hippocampus.remember($1, $2, $3 || ' memory of tea', p_tags => ARRAY[$3 || ' tag'], p_embedding => array_fill(0.1, ARRAY[64])::public.vector)`,
 		scope.UserID, scope.AppName, word)
 	run(&r.fact, `SELECT hippocampus.upsert_fact($1, $2, 'custom', 'word', to_jsonb($3::text))`, scope.UserID, scope.AppName, word)
 	run(&r.job, "SELECT hippocampus.enqueue_consolidation($1)", r.thread)
@@ -96,11 +96,23 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		_, err := tx.Exec(ctx, sql, args[:2+strings.Count(sql, "$3")]...)
 		require.NoError(t, err, sql)
 	}
+	shown := "harmless" // what the app shares, Ada may see
+	if scope.AppName != ada.AppName {
+		shown = word
+	}
+	run(&r.shared, `SELECT hippocampus.remember($1, $2, $3 || ' lesson', p_metadata => jsonb_build_object('room', $4::text))`,
+		scope.UserID, scope.AppName, shown, word)
+	for _, sql := range []string{
+		"INSERT INTO hippocampus.consolidation_policies (app_name, sharing) SELECT $1, length($2::text) > 0 ON CONFLICT DO NOTHING",
+		"UPDATE hippocampus.memories SET visibility = 'app', shared_by = user_id WHERE app_name = $1 AND content = $2 || ' lesson' AND visibility = 'private'",
+	} {
+		_, err := tx.Exec(ctx, sql, scope.AppName, shown)
+		require.NoError(t, err, sql)
+	}
 	for _, sql := range []string{
 		"INSERT INTO hippocampus.app_state (app_name, state) VALUES ($1, jsonb_build_object('word', $2::text)) ON CONFLICT DO NOTHING",
 		"SELECT hippocampus.put_instruction($1, 'style', $2::text || ' instruction')",
 		"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ($1, 'token_encoding', to_jsonb($2::text)) ON CONFLICT DO NOTHING",
-		"INSERT INTO hippocampus.consolidation_policies (app_name, window_events) SELECT $1, 100 + length($2::text) * 0 ON CONFLICT DO NOTHING",
 		`INSERT INTO hippocampus.consolidation_moves (events, from_importance, to_importance, rate, target_rate, app_name)
 			SELECT 1, 0, 0, 0, length($2::text) * 0, $1 ON CONFLICT DO NOTHING`,
 		"INSERT INTO hippocampus.learning_policies (app_name, min_steps) SELECT $1, 2 + length($2::text) * 0 ON CONFLICT DO NOTHING",
@@ -145,6 +157,8 @@ func (b *testBundle) foreign(t *testing.T, table string) string {
 		return false
 	}
 	switch {
+	case table == "shared_memories":
+		return "x.app_name <> 'shop'"
 	case has("user_id"):
 		return "(x.user_id, x.app_name) <> ('ada', 'shop')"
 	case has("app_name"):

@@ -454,7 +454,7 @@ func TestReader(t *testing.T) { //nolint:tparallel // its subtests share a datab
 		require.Len(t, query[string](t, reader, "SELECT r.text FROM hippocampus.recent_events('ada', 'shop') r"), 1)
 		require.NotEmpty(t, query[string](t, reader, "SELECT w.content FROM hippocampus.get_context_window('ada', 'shop', 'tea') w"))
 		require.NotEmpty(t, query[string](t, reader, "SELECT d.name FROM hippocampus.doctor() d"))
-		require.Equal(t, []int64{3}, query[int64](t, reader, "SELECT s.memories FROM hippocampus.memory_stats() s"))
+		require.Equal(t, []int64{4}, query[int64](t, reader, "SELECT s.memories FROM hippocampus.memory_stats() s"))
 	})
 
 	t.Run("CannotCallWhatWrites", func(t *testing.T) {
@@ -500,7 +500,7 @@ func TestTrustedRoles(t *testing.T) { //nolint:tparallel // its subtests share a
 	t.Run("ServiceStepsDown", func(t *testing.T) {
 		service := dbtest.As(t, b.admin, "hippocampus_service", nil)
 		err := db.WithScope(t.Context(), service, ada, func(tx pgx.Tx) error {
-			require.ElementsMatch(t, []string{"harmless memory of tea", "harmless task", "harmless manifest"},
+			require.ElementsMatch(t, []string{"harmless memory of tea", "harmless lesson", "harmless task", "harmless manifest"},
 				query[string](t, tx, "SELECT m.content FROM hippocampus.memories m"))
 			return nil
 		})

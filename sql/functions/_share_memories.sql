@@ -1,0 +1,45 @@
+-- Keeps shared_memories: what others see of a memory whose visibility is app. Refuses what the app's policy does not
+-- allow, and what was made of other memories and may tell of private ones. Its words are analysed here, once.
+-- SECURITY DEFINER because a tenant may not write what others see in a form of its own choice; a trigger cannot
+-- be called, and what it writes is of the row that the tenant's own policies let it write.
+CREATE OR REPLACE FUNCTION hippocampus._share_memories()
+RETURNS trigger
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    IF NEW.visibility = 'private' OR NEW.superseded_by IS NOT NULL THEN
+        DELETE FROM hippocampus.shared_memories s
+        WHERE s.memory_id = NEW.id AND s.user_id = NEW.user_id AND s.app_name = NEW.app_name;
+        RETURN NULL;
+    ELSIF NOT (SELECT p.sharing FROM hippocampus._consolidation_policy(NEW.app_name) p) THEN
+        RAISE EXCEPTION 'memories of app % are not shared', quote_literal(NEW.app_name)
+            USING ERRCODE = 'HC009', HINT = format('Allow it with put_consolidation_policy(%L, ''{"sharing": true}'').', NEW.app_name);
+    ELSIF NEW.memory_type = 'summary' OR NEW.source = 'sleep' THEN
+        RAISE EXCEPTION 'memory % was made of other memories', NEW.id
+            USING ERRCODE = 'HC009', HINT = 'Share those of them that others may see: it may tell of private ones.';
+    END IF;
+    INSERT INTO hippocampus.shared_memories AS s (occurred_from, generation, importance, memory_id, user_id, app_name, memory_type,
+        category, shared_by, content, tags, terms, embedding)
+    SELECT NEW.occurred_from, e.generation, NEW.importance, NEW.id, NEW.user_id, NEW.app_name, NEW.memory_type, NEW.category,
+        coalesce(NEW.shared_by, NEW.user_id), NEW.content, NEW.tags, ARRAY(
+            SELECT t.term FROM hippocampus._text_terms(hippocampus._memory_words(NEW.memory_type, NEW.content, NEW.occurred_from),
+                hippocampus._text_config(NEW.app_name)) t ORDER BY 1), e.embedding
+    FROM (SELECT) one
+    LEFT JOIN (SELECT v.generation, v.embedding FROM hippocampus.embeddings v
+               JOIN hippocampus.embedding_models g ON g.generation = v.generation AND g.status = 'serving'
+               WHERE v.row_id = NEW.id AND v.user_id = NEW.user_id AND v.app_name = NEW.app_name AND v.source = 'memory') e ON true
+    ON CONFLICT (memory_id, user_id, app_name) DO UPDATE SET importance = excluded.importance, category = excluded.category,
+        shared_by = excluded.shared_by, tags = excluded.tags;
+    RETURN NULL;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._share_memories IS 'Trigger: keeps what others of the app see of a shared memory.';
+REVOKE ALL ON FUNCTION hippocampus._share_memories FROM PUBLIC;
+
+CREATE OR REPLACE TRIGGER memories_share_insert AFTER INSERT ON hippocampus.memories
+    FOR EACH ROW WHEN (NEW.visibility = 'app') EXECUTE FUNCTION hippocampus._share_memories();
+CREATE OR REPLACE TRIGGER memories_share AFTER UPDATE OF visibility, shared_by, superseded_by, category, importance, tags
+    ON hippocampus.memories
+    FOR EACH ROW WHEN (OLD.visibility = 'app' OR NEW.visibility = 'app')
+    EXECUTE FUNCTION hippocampus._share_memories();

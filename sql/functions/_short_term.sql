@@ -1,0 +1,24 @@
+-- The events of short-term memory that no episode tells yet, as recollections: an event and the memory made
+-- from it count once. Episodes of a thread do not overlap, so the last that begins before an event decides.
+CREATE OR REPLACE FUNCTION hippocampus._short_term(
+    p_user_id text,
+    p_app_name text,
+    p_thread_id uuid,
+    p_now timestamptz
+) RETURNS SETOF hippocampus.recollections
+LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
+BEGIN ATOMIC
+    SELECT 'short', e.id, e.category, NULL::text, e.text, 0::double precision, e.importance::numeric::double precision,
+        e.tags, e.metadata, e.author, e.event_type, e.thread_id, e.sequence_num, e.sequence_num, e.created_at, e.created_at,
+        0, NULL::text
+    FROM hippocampus.short_term_memory(p_user_id, p_app_name, p_thread_id, false, p_now) e
+    WHERE NOT coalesce((
+        SELECT m.to_seq >= e.sequence_num FROM hippocampus.memories m
+        WHERE m.thread_id = e.thread_id AND m.from_seq <= e.sequence_num AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND m.memory_type = 'episodic'
+        ORDER BY m.from_seq DESC LIMIT 1), false);
+END;
+COMMENT ON FUNCTION hippocampus._short_term IS 'The events of short-term memory that no episode tells yet.';
+REVOKE ALL ON FUNCTION hippocampus._short_term FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._short_term
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
