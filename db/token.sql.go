@@ -27,23 +27,28 @@ func (q *Queries) TokenIsDue(ctx context.Context, db DBTX) (bool, error) {
 }
 
 const tokenListUncounted = `-- name: TokenListUncounted :many
-SELECT u.source, u.id, u.user_id, u.app_name, u.key, u.version, u.text FROM (
-    (SELECT 'event'::text AS source, e.id, e.user_id, e.app_name, ''::text AS key, 0::bigint AS version,
-        (e.author || ': ' || e.text)::text AS text
-     FROM hippocampus.events e WHERE NOT e.token_count_exact LIMIT $1)
-    UNION ALL
-    (SELECT 'memory'::text, m.id, m.user_id, m.app_name, ''::text, 0::bigint, m.content
-     FROM hippocampus.memories m WHERE NOT m.token_count_exact LIMIT $1)
-    UNION ALL
-    (SELECT 'fact'::text, f.id, f.user_id, f.app_name, ''::text, 0::bigint, hippocampus._fact_text(f.key, f.value)::text
-     FROM hippocampus.facts f WHERE NOT f.token_count_exact LIMIT $1)
-    UNION ALL
-    (SELECT 'block'::text, gen_random_uuid(), b.user_id, b.app_name, b.key, b.version, b.value
-     FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact LIMIT $1)
-    UNION ALL
-    (SELECT 'instruction'::text, gen_random_uuid(), ''::text, i.app_name, i.instruction_key, i.version::bigint, i.content
-     FROM hippocampus.instructions i WHERE NOT i.token_count_exact LIMIT $1)
-) u
+WITH events AS (
+    SELECT e.id, e.user_id, e.app_name, e.author, e.text
+    FROM hippocampus.events e WHERE NOT e.token_count_exact LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+), memories AS (
+    SELECT m.id, m.user_id, m.app_name, m.content
+    FROM hippocampus.memories m WHERE NOT m.token_count_exact LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+), facts AS (
+    SELECT f.id, f.user_id, f.app_name, f.key, f.value
+    FROM hippocampus.facts f WHERE NOT f.token_count_exact LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+), blocks AS (
+    SELECT b.user_id, b.app_name, b.key, b.version, b.value
+    FROM hippocampus.memory_blocks b WHERE NOT b.token_count_exact LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+), instructions AS (
+    SELECT i.app_name, i.instruction_key, i.version, i.content
+    FROM hippocampus.instructions i WHERE NOT i.token_count_exact LIMIT $1 FOR NO KEY UPDATE SKIP LOCKED
+)
+SELECT 'event'::text AS source, e.id, e.user_id, e.app_name, ''::text AS key, 0::bigint AS version,
+    (e.author || ': ' || e.text)::text AS text FROM events e
+UNION ALL SELECT 'memory'::text, m.id, m.user_id, m.app_name, ''::text, 0::bigint, m.content FROM memories m
+UNION ALL SELECT 'fact'::text, f.id, f.user_id, f.app_name, ''::text, 0::bigint, hippocampus._fact_text(f.key, f.value)::text FROM facts f
+UNION ALL SELECT 'block'::text, gen_random_uuid(), b.user_id, b.app_name, b.key, b.version, b.value FROM blocks b
+UNION ALL SELECT 'instruction'::text, gen_random_uuid(), ''::text, i.app_name, i.instruction_key, i.version::bigint, i.content FROM instructions i
 `
 
 type TokenListUncountedRow struct {
@@ -56,7 +61,8 @@ type TokenListUncountedRow struct {
 	Text    string
 }
 
-// The text of each is what its token_count counts.
+// The text of each is what its token_count counts. A row that somebody holds is passed over, not given again and
+// again: those behind it get their turn.
 func (q *Queries) TokenListUncounted(ctx context.Context, db DBTX, maxRows int32) ([]*TokenListUncountedRow, error) {
 	rows, err := db.Query(ctx, tokenListUncounted, maxRows)
 	if err != nil {

@@ -127,7 +127,7 @@ func (c *consolidation) episodes(p *piece) (all []*newMemory, kept int) {
 
 func newEpisode(events []*event, content string) *newMemory {
 	s := spanOf(events, nil)
-	m := &newMemory{span: s, content: content, initialScore: 0.2, kind: episode, score: float64(s.importance)}
+	m := &newMemory{span: s, content: content, initialScore: 0.2, kind: episode, score: model.Share(float64(s.importance))}
 	if len(events) == 1 {
 		m.author = &events[0].Author
 	}
@@ -175,7 +175,7 @@ func (l *learned) addSummaries(t *part, summaries []*model.Summary) {
 	s := spanOf(t.events, nil)
 	l.summaries = append(l.summaries, &newMemory{
 		span: s, content: strings.Join(contents, "\n\n"), initialScore: 0.2, kind: summary, model: l.summarizer,
-		score: float64(s.importance),
+		score: model.Share(float64(s.importance)),
 	})
 }
 

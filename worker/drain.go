@@ -83,8 +83,8 @@ func (w *Worker) Drain(ctx context.Context) error {
 	}
 }
 
-// Ready tells whether the worker works: it was started, and has not stopped, and its database
-// answers and fits this binary.
+// Ready tells whether the worker works: it was started, and has not stopped, none of its queues is
+// paused, and its database answers and fits this binary.
 func (w *Worker) Ready(ctx context.Context) error {
 	select {
 	case <-w.client.Stopped():
@@ -93,6 +93,9 @@ func (w *Worker) Ready(ctx context.Context) error {
 	}
 	if !w.started.Load() {
 		return errors.New("the worker has not started")
+	}
+	if err := w.errPaused(); err != nil {
+		return err
 	}
 	return db.CheckCompatible(ctx, w.pool)
 }

@@ -249,6 +249,31 @@ func TestCountTokens(t *testing.T) {
 	}
 }
 
+// Rows that somebody holds are passed over, however many, and those behind them are counted.
+func TestCountTokensPassesOverWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	said := make([]string, 150)
+	for i := range said {
+		said[i] = fmt.Sprintf("number %d", i)
+	}
+	b.thread(t, said...)
+	_, err := b.pool.Exec(t.Context(), "DELETE FROM hippocampus.river_job") // what held triggers would start
+	require.NoError(t, err)
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	// More than a batch, and those that a scan finds first.
+	_, err = tx.Exec(t.Context(), "SELECT FROM hippocampus.events e WHERE e.sequence_num <= 120 FOR UPDATE")
+	require.NoError(t, err)
+	b.start(t)
+	b.eventually(t, "the others to be counted", func() bool {
+		return b.count(t, "SELECT count(*) FROM hippocampus.events WHERE token_count_exact") == 30
+	})
+	require.NoError(t, tx.Rollback(t.Context()))
+	b.drain(t)
+	require.Zero(t, b.count(t, "SELECT count(*) FROM hippocampus.events WHERE NOT token_count_exact"))
+}
+
 func TestStart(t *testing.T) {
 	t.Parallel()
 

@@ -28,6 +28,7 @@ type metrics struct {
 	snoozes      *prometheus.CounterVec
 
 	consolidations *prometheus.Desc
+	paused         *prometheus.Desc
 	queued         *prometheus.Desc
 	river          *prometheus.Desc
 	scrapeError    *prometheus.Desc
@@ -62,6 +63,7 @@ func newMetrics(w *Worker) *metrics {
 		}, []string{"kind"}),
 
 		consolidations: prometheus.NewDesc("hippocampus_consolidation_jobs", "Consolidations by status.", []string{"status"}, nil),
+		paused:         prometheus.NewDesc(name("queue_paused"), "1 while this worker takes no jobs from a queue.", []string{"queue"}, nil),
 		queued: prometheus.NewDesc("hippocampus_embedding_queue_rows", "Rows that wait for a vector, by whether they failed before.",
 			[]string{"failed"}, nil),
 		river: prometheus.NewDesc("hippocampus_river_jobs", "Jobs of River that have not ended, and those that were given up (discarded).", []string{"kind", "state"}, nil),
@@ -81,6 +83,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 		c.Describe(ch)
 	}
 	ch <- m.consolidations
+	ch <- m.paused
 	ch <- m.queued
 	ch <- m.river
 	ch <- m.scrapeError
@@ -91,6 +94,13 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	for _, c := range m.own() {
 		c.Collect(ch)
+	}
+	for queue, is := range m.worker.paused.all() {
+		paused := 0.0
+		if is {
+			paused = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.paused, prometheus.GaugeValue, paused, queue)
 	}
 	ctx, cancel := context.WithTimeout(m.worker.ctx, scrapeTimeout)
 	defer cancel()

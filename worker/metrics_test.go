@@ -52,6 +52,7 @@ func TestMetrics(t *testing.T) {
 		"hippocampus_worker_model_call_seconds reflect ok":         1,
 		"hippocampus_worker_model_call_seconds summarize ok":       1,
 		"hippocampus_worker_model_call_seconds summarize rejected": 1,
+		"hippocampus_worker_queue_paused consolidation":            0,
 		"hippocampus_worker_scrape_errors":                         0,
 	} {
 		require.Contains(t, got, key)

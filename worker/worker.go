@@ -58,6 +58,8 @@ type Worker struct {
 	// embedRate bounds how many rows are embedded by jobs; nil for no bound.
 	embedRate *rate.Limiter
 
+	paused pausedQueues
+
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
 }
@@ -158,6 +160,12 @@ func (w *Worker) Start(ctx context.Context) error {
 	if err := w.check(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
+	if err := w.loadPauses(ctx); err != nil {
+		return fmt.Errorf("start the worker: %w", err)
+	}
+	events, unsubscribe := w.client.Subscribe(river.EventKindQueuePaused, river.EventKindQueueResumed)
+	context.AfterFunc(w.ctx, unsubscribe) // which ends followPauses
+	go w.followPauses(w.ctx, events)
 	if err := w.client.Start(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", db.Wrap(err))
 	}

@@ -32,7 +32,7 @@ func newRunner(t *testing.T, databaseURL string) *runner {
 
 func (r *runner) run(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	a := &app{getenv: func(name string) string { return r.env[name] }, stderr: &errs, stdin: strings.NewReader(r.stdin), stdout: &out}
+	a := newApp(strings.NewReader(r.stdin), &out, &errs, func(name string) string { return r.env[name] })
 	code = a.run(ctx, args)
 	return code, out.String(), errs.String()
 }

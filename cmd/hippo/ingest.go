@@ -109,7 +109,7 @@ func result(job *service.Job) worker.Result {
 // progress draws a bar to standard error, where a person looks on.
 func (a *app) progress(total int, what string) *progressbar.ProgressBar {
 	out := io.Discard
-	if file, ok := a.stderr.(*os.File); ok && !a.json && term.IsTerminal(int(file.Fd())) {
+	if file, ok := a.terminal.(*os.File); ok && !a.json && term.IsTerminal(int(file.Fd())) {
 		out = file
 	}
 	a.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(out), progressbar.OptionSetDescription(what),

@@ -66,6 +66,7 @@ type app struct {
 	stdin       io.Reader
 	stderr      io.Writer
 	stdout      io.Writer
+	terminal    io.Writer // standard error itself, on which the bar is drawn
 	userID      string
 	verbose     bool
 
@@ -75,9 +76,16 @@ type app struct {
 // usageError is a command line that can't be understood.
 type usageError struct{ error }
 
+func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
+	a := &app{getenv: getenv, stdin: stdin, terminal: stderr}
+	a.stderr = &harmless{exact: &a.json, out: stderr}
+	a.stdout = &harmless{exact: &a.json, out: stdout}
+	return a
+}
+
 // run runs the command and gives its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
-	return (&app{getenv: getenv, stderr: stderr, stdin: os.Stdin, stdout: stdout}).run(ctx, args)
+	return newApp(os.Stdin, stdout, stderr, getenv).run(ctx, args)
 }
 
 func (a *app) run(ctx context.Context, args []string) int {

@@ -1,5 +1,7 @@
 -- The text of an event's content, in the shapes that clients send: a string; {"text"} or {"message"} or
--- {"content": "…"}; ADK's {"parts": [{"text"}]}, also under "content"; OpenAI's {"content": [{"text"}]}.
+-- {"content": "…"}; a list of parts, alone (OpenAI, Anthropic), under "content", or, as Gemini and ADK have it,
+-- under "parts", also within "content". A part is a string, {"text": "…"}, {"text": {"value": "…"}}, or a tool's
+-- result, which has content of its own, a string or parts. What a model thought, but did not say, is no text.
 CREATE OR REPLACE FUNCTION hippocampus._event_text(
     p_content jsonb
 ) RETURNS text
@@ -11,13 +13,21 @@ BEGIN ATOMIC
         WHEN jsonb_typeof(p_content -> 'message') = 'string' THEN p_content ->> 'message'
         WHEN jsonb_typeof(p_content -> 'content') = 'string' THEN p_content ->> 'content'
         ELSE coalesce((
-            SELECT string_agg(part ->> 'text', E'\n' ORDER BY n)
+            SELECT string_agg(t.said, E'\n' ORDER BY a.n, b.n)
             FROM jsonb_array_elements(CASE
+                    WHEN jsonb_typeof(p_content) = 'array' THEN p_content
                     WHEN jsonb_typeof(p_content -> 'parts') = 'array' THEN p_content -> 'parts'
                     WHEN jsonb_typeof(p_content #> '{content,parts}') = 'array' THEN p_content #> '{content,parts}'
                     WHEN jsonb_typeof(p_content -> 'content') = 'array' THEN p_content -> 'content'
                     ELSE '[]'::jsonb END) WITH ORDINALITY AS a (part, n)
-            WHERE jsonb_typeof(part -> 'text') = 'string'), '')
+            CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(a.part -> 'content')
+                    WHEN 'array' THEN a.part -> 'content' ELSE jsonb_build_array(a.part) END) WITH ORDINALITY AS b (part, n)
+            CROSS JOIN LATERAL (SELECT CASE
+                    WHEN jsonb_typeof(b.part) = 'string' THEN b.part #>> '{}'
+                    WHEN jsonb_typeof(b.part -> 'text') = 'string' THEN b.part ->> 'text'
+                    WHEN jsonb_typeof(b.part #> '{text,value}') = 'string' THEN b.part #>> '{text,value}'
+                    WHEN jsonb_typeof(b.part -> 'content') = 'string' THEN b.part ->> 'content' END AS said) t
+            WHERE t.said IS NOT NULL AND b.part -> 'thought' IS DISTINCT FROM 'true'), '')
     END;
 END;
 COMMENT ON FUNCTION hippocampus._event_text IS 'The text that an event''s content holds; empty where it holds none.';

@@ -31,10 +31,13 @@ BEGIN
         CROSS JOIN LATERAL (SELECT hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count,
             m.last_accessed_at, m.created_at, p_now) AS score) s
     ), held AS (
-        SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
-        WHERE (m.id, m.user_id, m.app_name, m.access_count, m.encounter_count) IN (
-            SELECT p.id, p.user_id, p.app_name, p.access_count, p.encounter_count FROM placed p WHERE p.place > p.max_per_user ORDER BY p.place DESC, p.id LIMIT p_limit)
-        ORDER BY m.id FOR UPDATE SKIP LOCKED
+        -- the limit counts rows that are locked here, so that rows which others hold keep nobody's place
+        SELECT m.id, m.user_id, m.app_name FROM placed p
+        JOIN hippocampus.memories m ON m.id = p.id AND m.user_id = p.user_id AND m.app_name = p.app_name
+            AND m.access_count = p.access_count AND m.encounter_count = p.encounter_count
+        WHERE p.place > p.max_per_user
+        ORDER BY p.place DESC, p.id LIMIT p_limit
+        FOR UPDATE OF m SKIP LOCKED
     )
     DELETE FROM hippocampus.memories m USING held h
     WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;

@@ -71,6 +71,7 @@ GRANT INSERT, DELETE ON hippocampus.embedding_queue TO hippocampus_service, hipp
 GRANT UPDATE ON hippocampus.user_state, hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE ON hippocampus.memories, hippocampus.facts TO hippocampus_service, hippocampus_worker;
+GRANT UPDATE (place) ON hippocampus.postings TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- What a memory or a fact is, when it was stored, and where it stands in the log, stays: see _refuse_update.
 GRANT UPDATE (last_accessed_at, occurred_until, retention_score, initial_score, importance, running_intensity,
     encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, trust, visibility,

@@ -26,7 +26,7 @@ const (
 	// The names of templates change with this number, when the way of making them does.
 	templateFormat = 1
 
-	// makeLock is the advisory lock, in the server's database, of making and dropping templates.
+	// makeLock is the advisory lock, in lockDatabase, of making and dropping templates.
 	makeLock = "hippocampus template"
 
 	// A clone without connections was left by a process that was killed, after this time; one
@@ -60,7 +60,7 @@ func templateFor(ctx context.Context, dimension int) (string, error) {
 		return "", err
 	}
 	// Lives as long as the process: not of the first test's context.
-	conn, err := pgx.Connect(context.WithoutCancel(ctx), serverURL)
+	conn, err := connectForLocks(context.WithoutCancel(ctx), serverURL)
 	if err != nil {
 		return "", fmt.Errorf("connect to the server: %w", err)
 	}
@@ -73,6 +73,25 @@ func templateFor(ctx context.Context, dimension int) (string, error) {
 	}
 	templates.byDimension[dimension] = t
 	return t.name, nil
+}
+
+// lockDatabase is the database that every server has, and in which all processes lock: an advisory lock
+// is its database's, and those whose URLs name different databases of a server would not see each
+// other's.
+const lockDatabase = "postgres"
+
+// connectForLocks connects to lockDatabase, and to the URL's own where a server has none.
+func connectForLocks(ctx context.Context, serverURL string) (*pgx.Conn, error) {
+	lockURL, err := withDatabase(serverURL, lockDatabase)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.Connect(ctx, lockURL)
+	var pgErr *pgconn.PgError
+	if errors.As(err, &pgErr) && pgErr.Code == "3D000" { // invalid_catalog_name
+		return pgx.Connect(ctx, serverURL)
+	}
+	return conn, err
 }
 
 // templateName is different for every state of sql/, of River and of the dimension.

@@ -163,7 +163,17 @@ func TestAppendEvent(t *testing.T) {
 			`{"parts": [{"text": "a"}, {"x": 1}, {"text": "b"}]}`:                             "a\nb",
 			`{"content": {"parts": [{"text": "a"}]}}`:                                         "a",
 			`{"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image"}]}`: "a",
-			`{"text": 7}`: "", `{}`: "", `[]`: "", `7`: "", `{"parts": "a"}`: "",
+			// OpenAI: parts alone, of its three APIs
+			`[{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {}}, {"type": "input_text", "text": "b"}]`: "a\nb",
+			`["a", "b"]`: "a\nb",
+			`{"role": "assistant", "content": [{"type": "text", "text": {"value": "a", "annotations": []}}]}`: "a",
+			`[{"role": "user", "content": "a"}, {"role": "user", "content": [{"text": "b"}, {"text": "c"}]}]`: "a\nb\nc",
+			// Gemini: what it thought is no text
+			`{"role": "model", "parts": [{"text": "so…", "thought": true}, {"text": "a"}, {"functionCall": {"name": "f"}}]}`: "a",
+			// Anthropic: tools have content of their own
+			`[{"type": "thinking", "thinking": "so…"}, {"type": "text", "text": "a"}, {"type": "tool_use", "input": {"text": "no"}}]`:     "a",
+			`{"content": [{"type": "tool_result", "content": "a"}, {"type": "tool_result", "content": [{"type": "text", "text": "b"}]}]}`: "a\nb",
+			`{"text": 7}`: "", `{}`: "", `[]`: "", `7`: "", `{"parts": "a"}`: "", `[7, null, {"content": {}}]`: "",
 		} {
 			e := rowOf[db.Event](t, b, "SELECT * FROM hippocampus.append_event($1, 'user', 'message', $2)", thread, content)
 			require.Equal(t, text, e.Text, content)

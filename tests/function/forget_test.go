@@ -106,6 +106,28 @@ func TestForgetThread(t *testing.T) {
 		return get[int32](t, b, "SELECT hippocampus.forget_thread($1, $2, $3)", b.UserID, b.AppName, thread)
 	}
 
+	// A plain DELETE lets memories stay, without their thread: nor do their words stand in its log any more.
+	t.Run("DeletedThreadIsNoPlace", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		places := func() []*int64 {
+			return list[*int64](t, b, "SELECT DISTINCT p.place % 16777216 FROM hippocampus.postings p WHERE p.source = 'memory' AND p.user_id = $1 ORDER BY 1", b.UserID)
+		}
+		thread := b.thread(t)
+		for seq := range 2 {
+			b.rememberWith(t, fmt.Sprint("episode ", seq), "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6", thread, seq+1)
+		}
+		require.Equal(t, []*int64{new(int64(1)), new(int64(2))}, places())
+		b.exec(t, "SELECT set_config('role', 'hippocampus_tenant', true), set_config('hippocampus.user_id', $1, true), set_config('hippocampus.app_name', $2, true)",
+			b.UserID, b.AppName)
+		b.exec(t, "UPDATE hippocampus.memories SET thread_id = NULL WHERE from_seq = 1") // a tenant may
+		require.Equal(t, []*int64{new(int64(2)), nil}, places())
+		b.exec(t, "DELETE FROM hippocampus.threads WHERE id = $1", thread)
+		b.exec(t, "RESET ROLE")
+		require.Equal(t, []*int64{nil}, places())
+		require.Equal(t, int64(2), get[int64](t, b, "SELECT count(*) FROM hippocampus.search_memory($1, $2, 'episode')", b.UserID, b.AppName))
+	})
+
 	t.Run("LeavesNothingOfAThread", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

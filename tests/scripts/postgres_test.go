@@ -144,6 +144,25 @@ func TestPostgres(t *testing.T) {
 		require.Equal(t, exitStopped, c.run(t, "status").code, "no server of its own was started")
 	})
 
+	// In a shell that has eval'ed "env", DATABASE_URL is this checkout's own.
+	t.Run("DatabaseURLOfItsOwn", func(t *testing.T) {
+		t.Parallel()
+		c := newCheckout(t)
+		serverURL := c.start(t)
+		own := "DATABASE_URL=" + serverURL.String()
+		require.Contains(t, c.mustRun(t, own, "env"), "export PATH=")
+		require.Contains(t, c.mustRun(t, own, "status"), "process")
+		require.Contains(t, c.run(t, own, "stop").stderr, "stopped")
+		require.Equal(t, exitStopped, c.run(t, own, "url").code)
+		c.mustRun(t, own, "start")
+		require.Contains(t, c.mustRun(t, own, "psql", "-Atc", "SELECT 'alive'"), "alive")
+		// Of another password it is another server's.
+		other := *serverURL
+		other.User = url.UserPassword("hippocampus", rand.Text())
+		require.Contains(t, c.run(t, "DATABASE_URL="+other.String(), "stop").stderr, "DATABASE_URL is set")
+		require.Contains(t, c.mustRun(t, "status"), "process")
+	})
+
 	t.Run("Lifecycle", func(t *testing.T) {
 		t.Parallel()
 		c := newCheckout(t)

@@ -39,7 +39,7 @@ func talk(text string) *model.Conversation {
 
 const (
 	goodReply = `{"facts":[{"type":"profile","key":"name","value":"Anna","confidence":0.9,"intensity":0.3,"valid_from":null,"sequences":[1,2]}],"insights":[]}`
-	badReply  = `{"facts":[{"type":"profile","key":"name","value":"Anna","confidence":9,"intensity":0.3}],"insights":[]}`
+	badReply  = `{"facts":[{"type":"profile","key":"name","value":"Anna","confidence":"high","intensity":0.3}],"insights":[]}`
 )
 
 func requireKind(t *testing.T, err error, kind model.ErrorKind) *model.Error {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -76,16 +77,16 @@ func (o object) text(name string) (string, error) {
 	return text, nil
 }
 
-// unit returns a number from 0 to 1 that must be there.
+// unit returns a number that must be there, brought to 0 to 1: a model that
+// says 1.2, or 1e-300, means all of it, or nothing. It isn't worth another
+// request, and the database refuses what is no share.
 func (o object) unit(name string) (float64, error) {
-	var f float64
-	if !o.has(name) || json.Unmarshal(o[name], &f) != nil {
+	var number json.Number
+	if !o.has(name) || o[name][0] == '"' || json.Unmarshal(o[name], &number) != nil {
 		return 0, fmt.Errorf("%s: must be a number from 0 to 1", name)
 	}
-	if !(f >= 0 && f <= 1) {
-		return 0, fmt.Errorf("%s: must be a number from 0 to 1", name)
-	}
-	return f, nil
+	f, _ := number.Float64() // beyond float64 it is ±Inf, or 0
+	return model.Share(f), nil
 }
 
 // cleanJSON returns value in compact form and fit for jsonb: no NUL, no half
@@ -115,8 +116,12 @@ func cleanValue(v any) (_ any, err error) {
 	case string:
 		return model.CleanText(v), nil
 	case json.Number:
-		if _, err := v.Float64(); err != nil {
+		f, err := v.Float64()
+		if err != nil {
 			return nil, errors.New("a number is out of range")
+		}
+		if math.Abs(f) < math.SmallestNonzeroFloat32 {
+			return json.Number("0"), nil // jsonb has no number that is as near to zero as JSON's may be
 		}
 		return v, nil
 	case []any:

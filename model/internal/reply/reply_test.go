@@ -151,9 +151,7 @@ func TestReflection(t *testing.T) {
 	}
 
 	for name, test := range map[string]struct{ raw, want string }{
-		"ConfidenceAbove":   {with("confidence", "1.4"), "facts[1].confidence: must be a number from 0 to 1"},
 		"ConfidenceMissing": {with("confidence", ""), "facts[1].confidence: must be a number"},
-		"ConfidenceNegate":  {with("confidence", "-0.1"), "facts[1].confidence: must be a number from 0 to 1"},
 		"ConfidenceText":    {with("confidence", `"high"`), "facts[1].confidence: must be a number"},
 		"FactsMissing":      {`{"insights":[]}`, "facts: must be a list"},
 		"FactsNull":         {`{"facts":null,"insights":[]}`, "facts: must be a list"},
@@ -205,6 +203,20 @@ func TestReflection(t *testing.T) {
 		raw := `{"facts":[` + strings.TrimSuffix(strings.Repeat("{},", 20), ",") + `],"insights":[]}`
 		_, err := reply.Reflection(raw, nil)
 		require.ErrorContains(t, err, "and 90 more")
+	})
+
+	t.Run("NumbersThatAreNoShareAreBroughtToOne", func(t *testing.T) {
+		t.Parallel()
+		for number, want := range map[string]float64{
+			"1e-300": 0, "1e-400": 0, "-0.1": 0, "1.4": 1, "95": 1, "1e400": 1, "-1e400": 0, "0.25": 0.25,
+		} {
+			got, err := reply.Reflection(strings.NewReplacer(`"confidence":0.9`, `"confidence":`+number, `"intensity":0.4`, `"intensity":`+number,
+				`"value":"Berlin"`, `"value":[1e-400, 1.50]`).Replace(`{"facts":[`+fact+`],"insights":[]}`), []int64{1})
+			require.NoError(t, err, number)
+			require.InDelta(t, want, got.Facts[0].Confidence, 0, number)
+			require.InDelta(t, want, got.Facts[0].Intensity, 0, number)
+			require.JSONEq(t, `[0, 1.50]`, string(got.Facts[0].Value))
+		}
 	})
 
 	t.Run("NothingToLearnIsValid", func(t *testing.T) {
