@@ -15,7 +15,7 @@ import (
 )
 
 const factGetCurrent = `-- name: FactGetCurrent :one
-SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, value, metadata FROM hippocampus.facts f
+SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, closed_by, closed_reason, value, metadata FROM hippocampus.facts f
 WHERE f.user_id = $1 AND f.app_name = $2 AND f.fact_type = $3 AND f.key = $4
   AND f.valid_until IS NULL
 `
@@ -54,6 +54,8 @@ func (q *Queries) FactGetCurrent(ctx context.Context, db DBTX, arg *FactGetCurre
 		&i.AppName,
 		&i.FactType,
 		&i.Key,
+		&i.ClosedBy,
+		&i.ClosedReason,
 		&i.Value,
 		&i.Metadata,
 	)
@@ -61,7 +63,7 @@ func (q *Queries) FactGetCurrent(ctx context.Context, db DBTX, arg *FactGetCurre
 }
 
 const factListAsOf = `-- name: FactListAsOf :many
-SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, value, metadata FROM hippocampus.facts_as_of(
+SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, closed_by, closed_reason, value, metadata FROM hippocampus.facts_as_of(
     p_user_id => $1, p_app_name => $2, p_at => coalesce($3::timestamptz, now()),
     p_known_at => $4, p_fact_type => $5, p_key => $6)
 `
@@ -110,6 +112,8 @@ func (q *Queries) FactListAsOf(ctx context.Context, db DBTX, arg *FactListAsOfPa
 			&i.AppName,
 			&i.FactType,
 			&i.Key,
+			&i.ClosedBy,
+			&i.ClosedReason,
 			&i.Value,
 			&i.Metadata,
 		); err != nil {
@@ -154,6 +158,115 @@ func (q *Queries) FactListTexts(ctx context.Context, db DBTX, arg *FactListTexts
 		return nil, err
 	}
 	return items, nil
+}
+
+const factRemember = `-- name: FactRemember :many
+SELECT position, action, fact_id, fact_type, key, value, related_id, similarity, running_intensity, candidates FROM hippocampus.remember_facts(
+    p_user_id => $1, p_app_name => $2, p_facts => $3, p_thread_id => $4,
+    p_embedding_model => $5, p_undecided => $6, p_dry_run => $7,
+    p_now => coalesce($8::timestamptz, now()))
+`
+
+type FactRememberParams struct {
+	UserID         string
+	AppName        string
+	Facts          json.RawMessage
+	ThreadID       *uuid.UUID
+	EmbeddingModel *string
+	Undecided      string
+	DryRun         bool
+	Now            *time.Time
+}
+
+func (q *Queries) FactRemember(ctx context.Context, db DBTX, arg *FactRememberParams) ([]*FactOutcome, error) {
+	rows, err := db.Query(ctx, factRemember,
+		arg.UserID,
+		arg.AppName,
+		arg.Facts,
+		arg.ThreadID,
+		arg.EmbeddingModel,
+		arg.Undecided,
+		arg.DryRun,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*FactOutcome{}
+	for rows.Next() {
+		var i FactOutcome
+		if err := rows.Scan(
+			&i.Position,
+			&i.Action,
+			&i.FactID,
+			&i.FactType,
+			&i.Key,
+			&i.Value,
+			&i.RelatedID,
+			&i.Similarity,
+			&i.RunningIntensity,
+			&i.Candidates,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const factRevertSupersession = `-- name: FactRevertSupersession :exec
+SELECT hippocampus.revert_supersession(
+    p_user_id => $1, p_app_name => $2, p_id => $3, p_now => coalesce($4::timestamptz, now()))
+`
+
+type FactRevertSupersessionParams struct {
+	UserID  string
+	AppName string
+	ID      uuid.UUID
+	Now     *time.Time
+}
+
+func (q *Queries) FactRevertSupersession(ctx context.Context, db DBTX, arg *FactRevertSupersessionParams) error {
+	_, err := db.Exec(ctx, factRevertSupersession,
+		arg.UserID,
+		arg.AppName,
+		arg.ID,
+		arg.Now,
+	)
+	return err
+}
+
+const factSupersede = `-- name: FactSupersede :exec
+SELECT hippocampus.supersede(
+    p_user_id => $1, p_app_name => $2, p_old_id => $3, p_new_id => $4,
+    p_reason => $5, p_at => $6, p_now => coalesce($7::timestamptz, now()))
+`
+
+type FactSupersedeParams struct {
+	UserID  string
+	AppName string
+	OldID   uuid.UUID
+	NewID   uuid.UUID
+	Reason  *string
+	At      *time.Time
+	Now     *time.Time
+}
+
+func (q *Queries) FactSupersede(ctx context.Context, db DBTX, arg *FactSupersedeParams) error {
+	_, err := db.Exec(ctx, factSupersede,
+		arg.UserID,
+		arg.AppName,
+		arg.OldID,
+		arg.NewID,
+		arg.Reason,
+		arg.At,
+		arg.Now,
+	)
+	return err
 }
 
 const factUpsert = `-- name: FactUpsert :one

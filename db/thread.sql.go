@@ -57,7 +57,7 @@ func (q *Queries) ThreadForget(ctx context.Context, db DBTX, arg *ThreadForgetPa
 }
 
 const threadGet = `-- name: ThreadGet :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
 `
 
 func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread, error) {
@@ -71,6 +71,7 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Forgettings,
 		&i.Number,
 		&i.ID,
 		&i.UserID,
@@ -82,7 +83,7 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 }
 
 const threadGetBySession = `-- name: ThreadGetBySession :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
 WHERE t.user_id = $1 AND t.app_name = $2 AND t.session_id = $3
 `
 
@@ -103,6 +104,7 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Forgettings,
 		&i.Number,
 		&i.ID,
 		&i.UserID,
@@ -114,7 +116,7 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 }
 
 const threadLock = `-- name: ThreadLock :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
 `
 
 // The consolidation's last step holds the thread while it writes and moves the watermark.
@@ -129,6 +131,7 @@ func (q *Queries) ThreadLock(ctx context.Context, db DBTX, id uuid.UUID) (*Threa
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
 		&i.ConsolidatedSeq,
+		&i.Forgettings,
 		&i.Number,
 		&i.ID,
 		&i.UserID,

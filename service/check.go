@@ -22,6 +22,7 @@ const (
 	maxJSON        = 16 << 20 // as text, which may be longer than what is stored
 	maxLimit       = 10_000
 	maxOffset      = 1_000_000_000
+	maxReason      = 4096
 	maxTags        = 64
 	maxText        = 1 << 20
 )

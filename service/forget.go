@@ -10,9 +10,10 @@ import (
 	"github.com/hippocampus-memory/hippocampus/db"
 )
 
-// Forget deletes memories and facts, with their vectors, words and provenance, and returns how
-// many there were. An id of another tenant is not there. The events that they came from stay in
-// the log: see [OpenMemoryService.ForgetThread].
+// Forget deletes memories and facts, with their vectors, words and provenance, and what else tells
+// the same from the same events, and returns how many there were. An id of another tenant is not
+// there. No consolidation brings them back; the text of the events that told them stays in the log,
+// out of every search: see [OpenMemoryService.ForgetMemory] and [OpenMemoryService.ForgetThread].
 //
 // Errors: [db.ErrInvalidScope].
 func (s *OpenMemoryService) Forget(ctx context.Context, scope Scope, ids ...uuid.UUID) (int, error) {
@@ -39,7 +40,7 @@ func (s *OpenMemoryService) forget(ctx context.Context, conn db.DBTX, scope Scop
 		ids = []uuid.UUID{}
 	}
 	forgotten, err := s.queries.MemoryForget(ctx, conn, &db.MemoryForgetParams{
-		AppName: scope.AppName, Ids: ids, UserID: scope.UserID,
+		AppName: scope.AppName, Ids: ids, Log: LogKeep, UserID: scope.UserID,
 	})
 	if err != nil {
 		return 0, fmt.Errorf("forget: %w", db.WrapGo(err))

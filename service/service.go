@@ -21,6 +21,12 @@ const startTimeout = 15 * time.Second
 
 // Config is the configuration of [New].
 type Config struct {
+	// Classifier reads two facts that are alike and says whether one repeats or replaces the other.
+	//
+	// Defaults to none: another value of a key replaces the one that is there, and a fact under
+	// another key stands beside it.
+	Classifier model.Classifier
+
 	// Counter counts tokens.
 	//
 	// Defaults to one for the deployment's setting token_encoding.
@@ -47,6 +53,11 @@ type Config struct {
 	//
 	// Defaults to the database's own clock, which all clients share.
 	Now func() time.Time
+
+	// Reflector draws facts from a text.
+	//
+	// Defaults to none: RememberFacts is refused.
+	Reflector model.Reflector
 
 	// RequireEmbedding makes a search fail where the embedder does. Otherwise it is made by words
 	// alone, and says so in its response's Degraded.

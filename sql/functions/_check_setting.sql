@@ -16,10 +16,13 @@ DECLARE
 BEGIN
     IF p_key IN ('functions_checksum', 'breaking_version') THEN
         RETURN;
+    ELSIF p_key = 'similarity' OR p_key LIKE 'similarity/_%' THEN
+        PERFORM hippocampus._check_bands(p_key, p_value);
+        RETURN;
     ELSIF v_type IS NULL THEN
         RAISE EXCEPTION 'the setting % is unknown', coalesce(quote_literal(left(p_key, 100)), 'null')
             USING ERRCODE = 'HC009', HINT = 'Give one of: text_search_config, token_encoding, episodic_turns, '
-                'fact_supersede_margin, exact_search_rows, ranking, ranking/MODEL.';
+                'fact_supersede_margin, exact_search_rows, ranking, ranking/MODEL, similarity, similarity/MODEL.';
     ELSIF p_value IS NULL OR jsonb_typeof(p_value) <> v_type THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), coalesce(left(p_value::text, 100), 'null')
             USING ERRCODE = 'HC009', HINT = format('Give a JSON %s.', v_type);

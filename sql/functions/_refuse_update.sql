@@ -13,7 +13,11 @@ COMMENT ON FUNCTION hippocampus._refuse_update IS 'Trigger: refuses an update of
 REVOKE ALL ON FUNCTION hippocampus._refuse_update FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER events_frozen BEFORE UPDATE OF id, thread_id, sequence_num, user_id, app_name, text, content
-    ON hippocampus.events FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'sequence', 'text');
+    ON hippocampus.events FOR EACH ROW -- but what is forgotten is emptied
+    WHEN ((NEW.id, NEW.thread_id, NEW.sequence_num, NEW.user_id, NEW.app_name)
+            IS DISTINCT FROM (OLD.id, OLD.thread_id, OLD.sequence_num, OLD.user_id, OLD.app_name)
+        OR NEW.text <> '' OR NEW.content <> '{}')
+    EXECUTE FUNCTION hippocampus._refuse_update('identity', 'sequence', 'text');
 CREATE OR REPLACE TRIGGER memories_frozen BEFORE UPDATE OF id, user_id, app_name, content, content_hash, memory_type,
         occurred_from, from_seq
     ON hippocampus.memories FOR EACH ROW EXECUTE FUNCTION hippocampus._refuse_update('identity', 'content', 'type', 'origin');

@@ -33,7 +33,7 @@ BEGIN
       AND NOT EXISTS (
             SELECT FROM hippocampus.memory_sources o WHERE o.fact_id = d.id AND o.thread_id <> p_thread_id
                 AND o.user_id = p_user_id AND o.app_name = p_app_name);
-    v_count := hippocampus.forget(p_user_id, p_app_name, v_ids);
+    SELECT d.memories + d.facts INTO v_count FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids) d;
     DELETE FROM hippocampus.threads t
     WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
     RETURN v_count;

@@ -75,6 +75,7 @@ BEGIN
     DO UPDATE SET
         running_intensity = (m.running_intensity * m.encounter_count + excluded.running_intensity) / (m.encounter_count + 1),
         encounter_count = m.encounter_count + 1,
+        access_count = m.access_count + 1,
         importance = greatest(m.importance, excluded.importance),
         last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
         trust = CASE hippocampus._least_trust(ARRAY[m.trust, excluded.trust]) WHEN m.trust THEN excluded.trust ELSE m.trust END,

@@ -68,15 +68,11 @@ BEGIN
     v_same := CASE WHEN v_earlier THEN v_next.id WHEN v_current.value = p_value THEN v_current.id
         WHEN v_held.value = p_value THEN v_held.id END;
     IF v_same IS NOT NULL THEN
-        UPDATE hippocampus.facts f
-        SET running_intensity = (f.running_intensity * f.encounter_count + p_intensity) / (f.encounter_count + 1),
-            encounter_count = f.encounter_count + 1,
-            confidence = greatest(f.confidence, p_confidence),
-            thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
-            last_accessed_at = greatest(f.last_accessed_at, p_now),
-            recorded_at = CASE WHEN v_earlier THEN greatest(f.recorded_at, p_now) ELSE f.recorded_at END,
-            valid_from = CASE WHEN v_earlier THEN v_from ELSE f.valid_from END
-        WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
+        PERFORM hippocampus._strengthen_fact(p_user_id, p_app_name, v_same, p_intensity, p_confidence, p_thread_id, p_now);
+        IF v_earlier THEN
+            UPDATE hippocampus.facts f SET recorded_at = greatest(f.recorded_at, p_now), valid_from = v_from
+            WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
+        END IF;
         IF p_embedding IS NOT NULL THEN
             PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_same, p_embedding, p_embedding_model);
         END IF;
@@ -86,7 +82,7 @@ BEGIN
     END IF;
     IF NOT v_guess THEN
         UPDATE hippocampus.facts f
-        SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at),
+        SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at), closed_by = 'key',
             superseded_by = CASE WHEN v_earlier THEN v_same ELSE v_id END
         WHERE f.id = v_held.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
     END IF;

@@ -15,6 +15,8 @@ FROM (
     FROM (
         SELECT n.* FROM hippocampus.events n
         WHERE n.thread_id = @thread_id AND n.sequence_num > @after_seq
+          AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+              WHERE f.thread_id = n.thread_id AND f.sequence_num = n.sequence_num)
         ORDER BY n.sequence_num
         LIMIT @max_rows
     ) e

@@ -22,3 +22,18 @@ SELECT hippocampus.upsert_fact(
     p_intensity => @intensity, p_valid_from => sqlc.narg(valid_from), p_thread_id => sqlc.narg(thread_id),
     p_metadata => coalesce(sqlc.narg(metadata)::jsonb, '{}'), p_token_count => sqlc.narg(token_count),
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
+
+-- name: FactRemember :many
+SELECT * FROM hippocampus.remember_facts(
+    p_user_id => @user_id, p_app_name => @app_name, p_facts => @facts, p_thread_id => sqlc.narg(thread_id),
+    p_embedding_model => sqlc.narg(embedding_model), p_undecided => @undecided, p_dry_run => @dry_run,
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+
+-- name: FactSupersede :exec
+SELECT hippocampus.supersede(
+    p_user_id => @user_id, p_app_name => @app_name, p_old_id => @old_id, p_new_id => @new_id,
+    p_reason => sqlc.narg(reason), p_at => sqlc.narg(at), p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+
+-- name: FactRevertSupersession :exec
+SELECT hippocampus.revert_supersession(
+    p_user_id => @user_id, p_app_name => @app_name, p_id => @id, p_now => coalesce(sqlc.narg(now)::timestamptz, now()));

@@ -1,5 +1,18 @@
 -- name: MemoryForget :one
-SELECT hippocampus.forget(p_user_id => @user_id, p_app_name => @app_name, p_ids => @ids::uuid[])::integer AS forgotten;
+SELECT hippocampus.forget(p_user_id => @user_id, p_app_name => @app_name, p_ids => @ids::uuid[], p_log => @log)::integer AS forgotten;
+
+-- name: MemoryForgetByMeaning :one
+SELECT * FROM hippocampus.forget_memory(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_threshold => sqlc.narg(threshold), p_limit => @max_rows, p_log => @log);
+
+-- name: MemoryForgetUser :one
+SELECT * FROM hippocampus.forget_user(p_user_id => @user_id, p_app_name => @app_name);
+
+-- name: MemoryPreviewForget :many
+SELECT * FROM hippocampus.preview_forget(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_threshold => sqlc.narg(threshold), p_limit => @max_rows);
 
 -- name: MemoryGetPriorSummary :one
 -- What a summarizer is told of the conversation before the events that it reads.

@@ -34,6 +34,7 @@ INSERT INTO hippocampus.settings (key, value) VALUES
     ('episodic_turns', '1'),
     ('fact_supersede_margin', '0.3'),
     ('exact_search_rows', '10000'),
+    ('similarity', '{"duplicate": 0.93, "ask": 0.78, "forget": 0.6}'),
     ('ranking', '{"text": 0.55, "vector": 0.35, "strength": 0.05, "recency": 0.05}'),
     -- measured: an embedder that sees letters only adds nothing to words that are ranked well
     ('ranking/offline/hash-v1', '{"text": 0.86, "vector": 0.08, "strength": 0.03, "recency": 0.03}');

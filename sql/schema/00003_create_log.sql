@@ -12,6 +12,7 @@ CREATE TABLE hippocampus.threads (
     replayed_seq     bigint NOT NULL DEFAULT 0,
     reflected_seq    bigint NOT NULL DEFAULT 0,
     consolidated_seq bigint NOT NULL GENERATED ALWAYS AS (least(replayed_seq, reflected_seq)) STORED,
+    forgettings      bigint NOT NULL DEFAULT 0,
     number           bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     id               uuid NOT NULL DEFAULT gen_random_uuid(),
     user_id          text COLLATE "C" NOT NULL,
@@ -38,6 +39,8 @@ COMMENT ON COLUMN hippocampus.threads.version IS 'Grows with every change; what 
 COMMENT ON COLUMN hippocampus.threads.next_seq IS 'The sequence number that the next event gets, under this row''s lock.';
 COMMENT ON COLUMN hippocampus.threads.replayed_seq IS 'Watermark of fast replay: events up to here are summarised and sliced.';
 COMMENT ON COLUMN hippocampus.threads.reflected_seq IS 'Watermark of deep reflection: facts and insights are drawn up to here.';
+COMMENT ON COLUMN hippocampus.threads.forgettings IS
+    'How often something that it tells was forgotten: a consolidation that began before starts again.';
 COMMENT ON COLUMN hippocampus.threads.consolidated_seq IS 'Events up to here are consolidated whole.';
 
 CREATE TABLE hippocampus.events (

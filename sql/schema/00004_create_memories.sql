@@ -69,6 +69,7 @@ CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, o
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
+CREATE INDEX memories_superseded_by_idx ON hippocampus.memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_token_count_exact_idx ON hippocampus.memories (created_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.memories IS
     'What was learned or lived: episodic slices, summaries, semantic memories. Decays by policy; strengthens by use.';
@@ -102,6 +103,8 @@ CREATE TABLE hippocampus.facts (
     app_name          text COLLATE "C" NOT NULL,
     fact_type         text COLLATE "C" NOT NULL DEFAULT 'preference',
     key               text COLLATE "C" NOT NULL,
+    closed_by         text COLLATE "C",
+    closed_reason     text,
     value             jsonb NOT NULL,
     metadata          jsonb NOT NULL DEFAULT '{}',
     CONSTRAINT facts_pkey PRIMARY KEY (id, user_id, app_name),
@@ -116,12 +119,16 @@ CREATE TABLE hippocampus.facts (
     CONSTRAINT facts_scores_check CHECK (confidence BETWEEN 0 AND 1 AND running_intensity BETWEEN 0 AND 1),
     CONSTRAINT facts_counts_check CHECK (encounter_count >= 1 AND access_count >= 0 AND token_count >= 0),
     CONSTRAINT facts_valid_check CHECK (valid_until IS NULL OR valid_from <= valid_until),
-    CONSTRAINT facts_closed_check CHECK ((valid_until IS NULL) = (closed_at IS NULL))
+    CONSTRAINT facts_closed_check CHECK (
+        (valid_until IS NULL) = (closed_at IS NULL) AND (closed_at IS NOT NULL OR num_nonnulls(closed_by, closed_reason) = 0)),
+    CONSTRAINT facts_closed_by_check CHECK (octet_length(closed_by) BETWEEN 1 AND 255),
+    CONSTRAINT facts_closed_reason_check CHECK (octet_length(closed_reason) <= 4096)
 );
 CREATE UNIQUE INDEX facts_current_key ON hippocampus.facts (user_id, app_name, fact_type, key)
     WHERE valid_until IS NULL;
 CREATE INDEX facts_valid_from_idx ON hippocampus.facts (user_id, app_name, fact_type, key, valid_from DESC);
 CREATE INDEX facts_thread_id_idx ON hippocampus.facts (thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX facts_superseded_by_idx ON hippocampus.facts (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX facts_token_count_exact_idx ON hippocampus.facts (recorded_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.facts IS
     'Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.';
@@ -129,6 +136,10 @@ COMMENT ON COLUMN hippocampus.facts.valid_from IS 'When it became true, as far a
 COMMENT ON COLUMN hippocampus.facts.valid_until IS 'When it ceased to be true; null while it is current.';
 COMMENT ON COLUMN hippocampus.facts.recorded_at IS 'When it was learned; that it began at valid_from, where that was told later.';
 COMMENT ON COLUMN hippocampus.facts.closed_at IS 'When it was learned that it had ceased to be true.';
+COMMENT ON COLUMN hippocampus.facts.closed_by IS
+    'Who decided that: ''key'' (another value of the same key), a classifier''s name, or a client.';
+COMMENT ON COLUMN hippocampus.facts.closed_reason IS
+    'Why, in a sentence. Goes when the fact that took its place is forgotten, as it may tell of it.';
 
 CREATE TABLE hippocampus.memory_sources (
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -142,7 +153,7 @@ CREATE TABLE hippocampus.memory_sources (
     user_id    text COLLATE "C" NOT NULL,
     app_name   text COLLATE "C" NOT NULL,
     model      text COLLATE "C",
-    CONSTRAINT memory_sources_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT memory_sources_pkey PRIMARY KEY (user_id, app_name, id),
     CONSTRAINT memory_sources_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
         REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT memory_sources_fact_id_fkey FOREIGN KEY (fact_id, user_id, app_name)

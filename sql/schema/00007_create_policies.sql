@@ -52,12 +52,12 @@ GRANT SELECT ON hippocampus.threads, hippocampus.events, hippocampus.user_state,
 -- one that a tenant gave another's id would be found in its place. Nor are a job's status and River job, or a
 -- tenant could follow, hold and delete the jobs of others.
 GRANT INSERT (created_at, updated_at, user_id, app_name, session_id, state) ON hippocampus.threads TO hippocampus_tenant;
-GRANT UPDATE (updated_at, version, next_seq, replayed_seq, reflected_seq, session_id, state) ON hippocampus.threads
+GRANT UPDATE (updated_at, version, next_seq, replayed_seq, reflected_seq, forgettings, session_id, state) ON hippocampus.threads
     TO hippocampus_tenant;
 GRANT INSERT (created_at, sequence_num, importance, token_count, token_count_exact, thread_id, user_id, app_name, author,
     event_type, category, event_id, invocation_id, branch, text, tags, content, metadata) ON hippocampus.events
     TO hippocampus_tenant;
-GRANT INSERT (thread_id, user_id, app_name, job_type) ON hippocampus.consolidation_jobs TO hippocampus_tenant;
+GRANT INSERT (thread_id, user_id, app_name, job_type), UPDATE (result) ON hippocampus.consolidation_jobs TO hippocampus_tenant;
 GRANT DELETE ON hippocampus.threads TO hippocampus_tenant;
 GRANT INSERT, UPDATE, DELETE ON hippocampus.threads TO hippocampus_service, hippocampus_worker;
 GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs TO hippocampus_service, hippocampus_worker;
@@ -77,8 +77,8 @@ GRANT UPDATE (last_accessed_at, occurred_until, retention_score, initial_score, 
     encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, trust, visibility,
     shared_by, tags, metadata) ON hippocampus.memories TO hippocampus_tenant;
 GRANT UPDATE (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count,
-    access_count, token_count, token_count_exact, thread_id, superseded_by, metadata) ON hippocampus.facts
-    TO hippocampus_tenant;
+    access_count, token_count, token_count_exact, thread_id, superseded_by, closed_by, closed_reason, metadata)
+    ON hippocampus.facts TO hippocampus_tenant;
 GRANT INSERT, UPDATE ON hippocampus.app_state TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE (token_count, token_count_exact) ON hippocampus.events
     TO hippocampus_service, hippocampus_worker;

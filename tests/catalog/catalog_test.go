@@ -76,7 +76,7 @@ func TestFunctions(t *testing.T) {
 
 	t.Run("DefinersAreFew", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, []string{"_drop_river_job", "_enqueue_river", "_forget_instruction", "_hold_river_job", "_name_embedding_model", "_share_memories", "_wake_sweeper"}, lines(t, `
+		require.Equal(t, []string{"_drop_river_job", "_enqueue_river", "_forget_events", "_forget_instruction", "_hold_river_job", "_name_embedding_model", "_share_memories", "_wake_sweeper"}, lines(t, `
 			SELECT p.proname::text FROM pg_catalog.pg_proc p
 			WHERE p.pronamespace = 'hippocampus'::regnamespace AND p.prosecdef ORDER BY 1`))
 	})

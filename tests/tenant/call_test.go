@@ -60,6 +60,8 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_names":     "ARRAY['tea', 'harmless relation']", "p_observations": `'[{"entityName": "tea", "contents": ["harmless"]}]'`,
 		"p_relations": `'[{"from": "tea", "to": "harmless relation", "relationType": "is"}]'`, "p_list": "NULL",
 		"p_session_id": "'harmless session'", "p_dry_run": "false", "p_query_embedding": "array_fill(1, ARRAY[64])::public.vector",
+		"p_log": "'erase'", "p_undecided": "'resolve'", "p_retired": "'{}'", "p_decisions": "NULL",
+		"p_fact": `'{"key": "word", "value": "harmless"}'`, "p_facts": `'[{"key": "word", "value": "harmless"}]'`,
 	}
 	named := []string{}
 	for i, name := range f.Arguments {

@@ -1,0 +1,44 @@
+-- What else was drawn from events that are passed over from now on: every episode and summary of them, and every
+-- summary after them, insight or fact from them that holds most of the words of what is forgotten. One message may tell two
+-- things; forgetting the one leaves the other.
+CREATE OR REPLACE FUNCTION hippocampus._told_by_events(
+    p_user_id text,
+    p_app_name text,
+    p_ids uuid[],
+    p_thread_ids uuid[],
+    p_seqs bigint[]
+) RETURNS SETOF uuid
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    RETURN QUERY
+    WITH gone AS MATERIALIZED (
+        SELECT g.thread_id, g.seq FROM unnest(p_thread_ids, p_seqs) AS g (thread_id, seq)
+    ), texts AS MATERIALIZED (
+        SELECT left(m.content, 4000) AS text FROM hippocampus.memories m
+        WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'summary'
+        UNION SELECT left(f.value #>> '{}', 4000) FROM hippocampus.facts f
+        WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
+    ), alike AS MATERIALIZED (
+        SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', t.text, 0.5) c
+        UNION SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'fact', t.text, 0.6) c
+    )
+    SELECT m.id FROM hippocampus.memories m
+    WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'semantic'
+      AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id AND g.seq BETWEEN m.from_seq AND m.to_seq)
+    UNION
+    SELECT m.id FROM alike a
+    JOIN hippocampus.memories m ON m.id = a.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+    WHERE m.memory_type = 'summary' AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id)
+    UNION
+    SELECT coalesce(s.memory_id, s.fact_id) FROM gone g
+    JOIN hippocampus.memory_sources s ON s.thread_id = g.thread_id AND g.seq BETWEEN s.from_seq AND s.to_seq
+        AND s.user_id = p_user_id AND s.app_name = p_app_name
+    JOIN alike a ON a.row_id IN (s.memory_id, s.fact_id);
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._told_by_events IS 'Memories and facts that tell the same as what is forgotten, drawn from the same events.';
+REVOKE ALL ON FUNCTION hippocampus._told_by_events FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._told_by_events
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
