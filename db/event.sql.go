@@ -109,6 +109,8 @@ FROM (
     FROM (
         SELECT n.created_at, n.sequence_num, n.importance, n.token_count, n.token_count_exact, n.thread_id, n.id, n.user_id, n.app_name, n.author, n.event_type, n.category, n.event_id, n.invocation_id, n.branch, n.text, n.tags, n.content, n.metadata FROM hippocampus.events n
         WHERE n.thread_id = $1 AND n.sequence_num > $2
+          AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+              WHERE f.thread_id = n.thread_id AND f.sequence_num = n.sequence_num)
         ORDER BY n.sequence_num
         LIMIT $3
     ) e

@@ -15,20 +15,83 @@ import (
 )
 
 const memoryForget = `-- name: MemoryForget :one
-SELECT hippocampus.forget(p_user_id => $1, p_app_name => $2, p_ids => $3::uuid[])::integer AS forgotten
+SELECT hippocampus.forget(p_user_id => $1, p_app_name => $2, p_ids => $3::uuid[], p_log => $4)::integer AS forgotten
 `
 
 type MemoryForgetParams struct {
 	UserID  string
 	AppName string
 	Ids     []uuid.UUID
+	Log     string
 }
 
 func (q *Queries) MemoryForget(ctx context.Context, db DBTX, arg *MemoryForgetParams) (int32, error) {
-	row := db.QueryRow(ctx, memoryForget, arg.UserID, arg.AppName, arg.Ids)
+	row := db.QueryRow(ctx, memoryForget,
+		arg.UserID,
+		arg.AppName,
+		arg.Ids,
+		arg.Log,
+	)
 	var forgotten int32
 	err := row.Scan(&forgotten)
 	return forgotten, err
+}
+
+const memoryForgetByMeaning = `-- name: MemoryForgetByMeaning :one
+SELECT memories, facts, events, threads FROM hippocampus.forget_memory(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_threshold => $5, p_limit => $6, p_log => $7)
+`
+
+type MemoryForgetByMeaningParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	Threshold      *float64
+	MaxRows        int32
+	Log            string
+}
+
+func (q *Queries) MemoryForgetByMeaning(ctx context.Context, db DBTX, arg *MemoryForgetByMeaningParams) (*ForgottenCounts, error) {
+	row := db.QueryRow(ctx, memoryForgetByMeaning,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.Threshold,
+		arg.MaxRows,
+		arg.Log,
+	)
+	var i ForgottenCounts
+	err := row.Scan(
+		&i.Memories,
+		&i.Facts,
+		&i.Events,
+		&i.Threads,
+	)
+	return &i, err
+}
+
+const memoryForgetUser = `-- name: MemoryForgetUser :one
+SELECT memories, facts, events, threads FROM hippocampus.forget_user(p_user_id => $1, p_app_name => $2)
+`
+
+type MemoryForgetUserParams struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) MemoryForgetUser(ctx context.Context, db DBTX, arg *MemoryForgetUserParams) (*ForgottenCounts, error) {
+	row := db.QueryRow(ctx, memoryForgetUser, arg.UserID, arg.AppName)
+	var i ForgottenCounts
+	err := row.Scan(
+		&i.Memories,
+		&i.Facts,
+		&i.Events,
+		&i.Threads,
+	)
+	return &i, err
 }
 
 const memoryGetPriorSummary = `-- name: MemoryGetPriorSummary :one
@@ -192,6 +255,54 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 			&i.ContentHash,
 			&i.Tags,
 			&i.Metadata,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const memoryPreviewForget = `-- name: MemoryPreviewForget :many
+SELECT source, id, text, similarity, created_at FROM hippocampus.preview_forget(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_threshold => $5, p_limit => $6)
+`
+
+type MemoryPreviewForgetParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	Threshold      *float64
+	MaxRows        int32
+}
+
+func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryPreviewForgetParams) ([]*ForgetMatch, error) {
+	rows, err := db.Query(ctx, memoryPreviewForget,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.Threshold,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*ForgetMatch{}
+	for rows.Next() {
+		var i ForgetMatch
+		if err := rows.Scan(
+			&i.Source,
+			&i.ID,
+			&i.Text,
+			&i.Similarity,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -198,8 +198,26 @@ type Fact struct {
 	AppName          string
 	FactType         string
 	Key              string
+	// Who decided that: 'key' (another value of the same key), a classifier's name, or a client.
+	ClosedBy *string
+	// Why, in a sentence. Goes when the fact that took its place is forgotten, as it may tell of it.
+	ClosedReason *string
+	Value        json.RawMessage
+	Metadata     json.RawMessage
+}
+
+// What remember_facts returns: what became of each fact (new, duplicate, supersedes, distinct, undecided), and of undecided ones the facts to compare it with.
+type FactOutcome struct {
+	Position         int32
+	Action           string
+	FactID           *uuid.UUID
+	FactType         string
+	Key              string
 	Value            json.RawMessage
-	Metadata         json.RawMessage
+	RelatedID        *uuid.UUID
+	Similarity       float64
+	RunningIntensity float64
+	Candidates       json.RawMessage
 }
 
 // What doctor returns: a row a check, status ok, warning or error.
@@ -208,6 +226,23 @@ type Finding struct {
 	Status string
 	Detail string
 	Hint   string
+}
+
+// What preview_forget returns: the memories and facts that forget_memory would delete.
+type ForgetMatch struct {
+	Source     string
+	ID         uuid.UUID
+	Text       string
+	Similarity float64
+	CreatedAt  time.Time
+}
+
+// What forget_memory and forget_user return: how much is gone.
+type ForgottenCounts struct {
+	Memories int64
+	Facts    int64
+	Events   int64
+	Threads  int64
 }
 
 // Procedural memory: an app's instructions by key. A new version never rewrites an old one; the highest is current.
@@ -414,6 +449,8 @@ type Thread struct {
 	ReflectedSeq int64
 	// Events up to here are consolidated whole.
 	ConsolidatedSeq int64
+	// How often something that it tells was forgotten: a consolidation that began before starts again.
+	Forgettings int64
 	// A short name within this database. number · 2^24 + sequence_num is an event's place in the log: see postings.place.
 	Number  int64
 	ID      uuid.UUID

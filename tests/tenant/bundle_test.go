@@ -75,7 +75,11 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 	run(&r.fact, `SELECT hippocampus.upsert_fact($1, $2, 'custom', 'word', to_jsonb($3::text))`, scope.UserID, scope.AppName, word)
 	run(&r.job, "SELECT hippocampus.enqueue_consolidation($1)", r.thread)
 	run(&r.riverJob, "SELECT river_job_id FROM hippocampus.consolidation_jobs WHERE id = $1", r.job)
+	_, err = tx.Exec(ctx, "SELECT hippocampus.append_event($1, 'user', 'message', '{}', p_event_id => 'forgotten')", r.thread)
+	require.NoError(t, err)
 	for _, sql := range []string{
+		`INSERT INTO hippocampus.forgotten_events (thread_id, sequence_num, user_id, app_name)
+			SELECT '` + r.thread.String() + `', 2, $1, $2 WHERE $3::text IS NOT NULL`,
 		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name, model)
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",

@@ -451,7 +451,7 @@ func TestReader(t *testing.T) { //nolint:tparallel // its subtests share a datab
 
 	t.Run("CallsWhatReads", func(t *testing.T) {
 		require.Equal(t, []string{"harmless memory of tea"}, query[string](t, reader, "SELECT s.content FROM hippocampus.search_memory('ada', 'shop', 'tea') s"))
-		require.Len(t, query[string](t, reader, "SELECT r.text FROM hippocampus.recent_events('ada', 'shop') r"), 1)
+		require.Len(t, query[string](t, reader, "SELECT r.text FROM hippocampus.recent_events('ada', 'shop') r"), 2)
 		require.NotEmpty(t, query[string](t, reader, "SELECT w.content FROM hippocampus.get_context_window('ada', 'shop', 'tea') w"))
 		require.NotEmpty(t, query[string](t, reader, "SELECT d.name FROM hippocampus.doctor() d"))
 		require.Equal(t, []int64{4}, query[int64](t, reader, "SELECT s.memories FROM hippocampus.memory_stats() s"))
