@@ -91,7 +91,7 @@ format: ## Format the Go code
 .PHONY: lint
 lint: ## Check the Go code, and the scripts if shellcheck is installed
 	$(GOLANGCI) run ./...
-	@if command -v shellcheck >/dev/null; then shellcheck scripts/postgres .ci/run; fi
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/postgres scripts/test-adk .ci/run; fi
 
 .PHONY: test
 test: ## Run all tests
@@ -100,6 +100,10 @@ test: ## Run all tests
 .PHONY: test/race
 test/race: ## Run all tests with the race detector
 	@$(WITH_DATABASE) CGO_ENABLED=1 go test -race $(ARGS) ./...
+
+.PHONY: test-adk
+test-adk: ## Test adk/ against a clone of ADK for Go: make test-adk ADK=folder
+	@scripts/test-adk "$(ADK)" $(ARGS)
 
 .PHONY: bench
 bench: ## Run the benchmarks

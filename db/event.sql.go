@@ -100,6 +100,65 @@ func (q *Queries) EventGetByEventID(ctx context.Context, db DBTX, arg *EventGetB
 	return &i, err
 }
 
+const eventListAt = `-- name: EventListAt :many
+SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.events e
+WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest($1::uuid[]), unnest($2::bigint[]))
+  AND e.user_id = $3 AND e.app_name = $4
+`
+
+type EventListAtParams struct {
+	ThreadIds    []uuid.UUID
+	SequenceNums []int64
+	UserID       string
+	AppName      string
+}
+
+// The events at places of the log: pairs of a thread and a sequence number.
+func (q *Queries) EventListAt(ctx context.Context, db DBTX, arg *EventListAtParams) ([]*Event, error) {
+	rows, err := db.Query(ctx, eventListAt,
+		arg.ThreadIds,
+		arg.SequenceNums,
+		arg.UserID,
+		arg.AppName,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*Event{}
+	for rows.Next() {
+		var i Event
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.SequenceNum,
+			&i.Importance,
+			&i.TokenCount,
+			&i.TokenCountExact,
+			&i.ThreadID,
+			&i.ID,
+			&i.UserID,
+			&i.AppName,
+			&i.Author,
+			&i.EventType,
+			&i.Category,
+			&i.EventID,
+			&i.InvocationID,
+			&i.Branch,
+			&i.Text,
+			&i.Tags,
+			&i.Content,
+			&i.Metadata,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const eventListForModel = `-- name: EventListForModel :many
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
     hippocampus._context_of(c.metadata)::jsonb AS context
@@ -163,6 +222,69 @@ func (q *Queries) EventListForModel(ctx context.Context, db DBTX, arg *EventList
 			&i.CreatedAt,
 			&i.TokenCount,
 			&i.Context,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventListOfThread = `-- name: EventListOfThread :many
+SELECT r.created_at, r.sequence_num, r.importance, r.token_count, r.token_count_exact, r.thread_id, r.id, r.user_id, r.app_name, r.author, r.event_type, r.category, r.event_id, r.invocation_id, r.branch, r.text, r.tags, r.content, r.metadata FROM (
+    SELECT e.created_at, e.sequence_num, e.importance, e.token_count, e.token_count_exact, e.thread_id, e.id, e.user_id, e.app_name, e.author, e.event_type, e.category, e.event_id, e.invocation_id, e.branch, e.text, e.tags, e.content, e.metadata FROM hippocampus.events e
+    WHERE e.thread_id = $1 AND e.user_id = $2 AND e.app_name = $3
+      AND e.created_at >= $4::timestamptz
+    ORDER BY e.sequence_num DESC LIMIT $5::integer) r
+ORDER BY r.sequence_num
+`
+
+type EventListOfThreadParams struct {
+	ThreadID uuid.UUID
+	UserID   string
+	AppName  string
+	Since    time.Time
+	MaxRows  *int32
+}
+
+func (q *Queries) EventListOfThread(ctx context.Context, db DBTX, arg *EventListOfThreadParams) ([]*Event, error) {
+	rows, err := db.Query(ctx, eventListOfThread,
+		arg.ThreadID,
+		arg.UserID,
+		arg.AppName,
+		arg.Since,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*Event{}
+	for rows.Next() {
+		var i Event
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.SequenceNum,
+			&i.Importance,
+			&i.TokenCount,
+			&i.TokenCountExact,
+			&i.ThreadID,
+			&i.ID,
+			&i.UserID,
+			&i.AppName,
+			&i.Author,
+			&i.EventType,
+			&i.Category,
+			&i.EventID,
+			&i.InvocationID,
+			&i.Branch,
+			&i.Text,
+			&i.Tags,
+			&i.Content,
+			&i.Metadata,
 		); err != nil {
 			return nil, err
 		}

@@ -413,6 +413,30 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 	return id, err
 }
 
+const memoryRememberEvents = `-- name: MemoryRememberEvents :one
+SELECT hippocampus.remember_events(p_user_id => $1, p_app_name => $2, p_thread_id => $3,
+    p_source => $4)::integer AS remembered
+`
+
+type MemoryRememberEventsParams struct {
+	UserID   string
+	AppName  string
+	ThreadID uuid.UUID
+	Source   string
+}
+
+func (q *Queries) MemoryRememberEvents(ctx context.Context, db DBTX, arg *MemoryRememberEventsParams) (int32, error) {
+	row := db.QueryRow(ctx, memoryRememberEvents,
+		arg.UserID,
+		arg.AppName,
+		arg.ThreadID,
+		arg.Source,
+	)
+	var remembered int32
+	err := row.Scan(&remembered)
+	return remembered, err
+}
+
 const memorySearch = `-- name: MemorySearch :many
 SELECT memory_id, content, memory_type, category, score, relevance, text_score, vector_score, retention, recency, thread_id, from_seq, to_seq, author, source, occurred_from, occurred_until, created_at, access_count, token_count, token_count_exact, tags, metadata, content_hash, trust FROM hippocampus.search_memory(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,

@@ -8,6 +8,7 @@ package db
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -113,6 +114,127 @@ func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGe
 		&i.State,
 	)
 	return &i, err
+}
+
+const threadList = `-- name: ThreadList :many
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+WHERE t.user_id = $1 AND t.app_name = $2
+ORDER BY t.updated_at DESC, t.session_id LIMIT $4 OFFSET $3
+`
+
+type ThreadListParams struct {
+	UserID   string
+	AppName  string
+	SkipRows int32
+	MaxRows  int32
+}
+
+func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams) ([]*Thread, error) {
+	rows, err := db.Query(ctx, threadList,
+		arg.UserID,
+		arg.AppName,
+		arg.SkipRows,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*Thread{}
+	for rows.Next() {
+		var i Thread
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
+			&i.NextSeq,
+			&i.ReplayedSeq,
+			&i.ReflectedSeq,
+			&i.ConsolidatedSeq,
+			&i.Forgettings,
+			&i.Number,
+			&i.ID,
+			&i.UserID,
+			&i.AppName,
+			&i.SessionID,
+			&i.State,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const threadListOfApp = `-- name: ThreadListOfApp :many
+SELECT t.created_at, t.updated_at, t.version, t.next_seq, t.replayed_seq, t.reflected_seq, t.consolidated_seq, t.forgettings, t.number, t.id, t.user_id, t.app_name, t.session_id, t.state, coalesce(u.state, '{}')::jsonb AS user_state
+FROM hippocampus.threads t
+LEFT JOIN hippocampus.user_state u ON u.user_id = t.user_id AND u.app_name = t.app_name
+WHERE t.app_name = $1
+ORDER BY t.updated_at DESC, t.user_id, t.session_id LIMIT $3 OFFSET $2
+`
+
+type ThreadListOfAppParams struct {
+	AppName  string
+	SkipRows int32
+	MaxRows  int32
+}
+
+type ThreadListOfAppRow struct {
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	Version         int64
+	NextSeq         int64
+	ReplayedSeq     int64
+	ReflectedSeq    int64
+	ConsolidatedSeq int64
+	Forgettings     int64
+	Number          int64
+	ID              uuid.UUID
+	UserID          string
+	AppName         string
+	SessionID       string
+	State           json.RawMessage
+	UserState       json.RawMessage
+}
+
+func (q *Queries) ThreadListOfApp(ctx context.Context, db DBTX, arg *ThreadListOfAppParams) ([]*ThreadListOfAppRow, error) {
+	rows, err := db.Query(ctx, threadListOfApp, arg.AppName, arg.SkipRows, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*ThreadListOfAppRow{}
+	for rows.Next() {
+		var i ThreadListOfAppRow
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.Version,
+			&i.NextSeq,
+			&i.ReplayedSeq,
+			&i.ReflectedSeq,
+			&i.ConsolidatedSeq,
+			&i.Forgettings,
+			&i.Number,
+			&i.ID,
+			&i.UserID,
+			&i.AppName,
+			&i.SessionID,
+			&i.State,
+			&i.UserState,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const threadLock = `-- name: ThreadLock :one

@@ -61,10 +61,14 @@ func (s *OpenMemoryService) thread(ctx context.Context, conn db.DBTX, scope Scop
 	if err != nil {
 		return nil, fmt.Errorf("read a thread: %w", db.WrapGo(err))
 	}
+	return newThread(row), nil
+}
+
+func newThread(row *db.Thread) *Thread {
 	return &Thread{
 		CreatedAt: row.CreatedAt, Events: row.NextSeq - 1, EventsConsolidated: row.ConsolidatedSeq, ID: row.ID,
 		SessionID: row.SessionID, State: row.State, UpdatedAt: row.UpdatedAt, Version: row.Version,
-	}, nil
+	}
 }
 
 // RecentEventsOptions are the options of [OpenMemoryService.RecentEvents].

@@ -5,6 +5,12 @@ SELECT * FROM hippocampus.append_events(
 -- name: EventGetByEventID :one
 SELECT * FROM hippocampus.events e WHERE e.thread_id = @thread_id AND e.event_id = @event_id::text;
 
+-- name: EventListAt :many
+-- The events at places of the log: pairs of a thread and a sequence number.
+SELECT * FROM hippocampus.events e
+WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest(@thread_ids::uuid[]), unnest(@sequence_nums::bigint[]))
+  AND e.user_id = @user_id AND e.app_name = @app_name;
+
 -- name: EventListForModel :many
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
@@ -23,6 +29,14 @@ FROM (
 ) c
 WHERE c.total <= @max_tokens::bigint OR c.total = c.token_count
 ORDER BY c.sequence_num;
+
+-- name: EventListOfThread :many
+SELECT r.* FROM (
+    SELECT e.* FROM hippocampus.events e
+    WHERE e.thread_id = @thread_id AND e.user_id = @user_id AND e.app_name = @app_name
+      AND e.created_at >= @since::timestamptz
+    ORDER BY e.sequence_num DESC LIMIT sqlc.narg(max_rows)::integer) r
+ORDER BY r.sequence_num;
 
 -- name: EventListRecent :many
 SELECT * FROM hippocampus.recent_events(

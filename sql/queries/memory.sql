@@ -51,6 +51,10 @@ SELECT hippocampus.remember(
         sqlc.narg(drawn_from)::bigint, sqlc.narg(drawn_to)::bigint) END),
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
 
+-- name: MemoryRememberEvents :one
+SELECT hippocampus.remember_events(p_user_id => @user_id, p_app_name => @app_name, p_thread_id => @thread_id,
+    p_source => @source)::integer AS remembered;
+
 -- name: MemorySearch :many
 SELECT * FROM hippocampus.search_memory(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),

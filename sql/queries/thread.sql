@@ -13,6 +13,18 @@ SELECT * FROM hippocampus.threads t WHERE t.id = @id;
 SELECT * FROM hippocampus.threads t
 WHERE t.user_id = @user_id AND t.app_name = @app_name AND t.session_id = @session_id;
 
+-- name: ThreadList :many
+SELECT * FROM hippocampus.threads t
+WHERE t.user_id = @user_id AND t.app_name = @app_name
+ORDER BY t.updated_at DESC, t.session_id LIMIT @max_rows OFFSET @skip_rows;
+
+-- name: ThreadListOfApp :many
+SELECT t.*, coalesce(u.state, '{}')::jsonb AS user_state
+FROM hippocampus.threads t
+LEFT JOIN hippocampus.user_state u ON u.user_id = t.user_id AND u.app_name = t.app_name
+WHERE t.app_name = @app_name
+ORDER BY t.updated_at DESC, t.user_id, t.session_id LIMIT @max_rows OFFSET @skip_rows;
+
 -- name: ThreadLock :one
 -- The consolidation's last step holds the thread while it writes and moves the watermark.
 SELECT * FROM hippocampus.threads t WHERE t.id = @id FOR NO KEY UPDATE;
