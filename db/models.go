@@ -64,6 +64,11 @@ type ConsolidationPolicy struct {
 	IdleSeconds int32
 	// A thread is not consolidated again sooner than this by policy: a burst of urgent events costs one call of a model, not one each.
 	MinIntervalSeconds int32
+	SleepHours         int32
+	// How many calls of a model one sleep may cost. With 0 it links, tags and merges only.
+	SleepModelCalls int32
+	// Whether memories of users with new ones are put in order every sleep_hours: linked, tagged, merged, clustered. Off by default.
+	SleepEnabled bool
 	// Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.
 	Enabled bool
 	// Whether users of the app may show each other memories with share_memory. Taken back, what was shared is private again.

@@ -32,7 +32,7 @@ func (q *Queries) PolicyEnqueueDue(ctx context.Context, db DBTX, maxRows int32) 
 }
 
 const policyGet = `-- name: PolicyGet :one
-SELECT updated_at, target_rate, keep_importance, urgent_importance, min_importance, lowest_importance, highest_importance, fill_ratio, window_events, window_seconds, idle_seconds, min_interval_seconds, enabled, sharing, app_name, job_type FROM hippocampus._consolidation_policy(p_app_name => $1)
+SELECT updated_at, target_rate, keep_importance, urgent_importance, min_importance, lowest_importance, highest_importance, fill_ratio, window_events, window_seconds, idle_seconds, min_interval_seconds, sleep_hours, sleep_model_calls, sleep_enabled, enabled, sharing, app_name, job_type FROM hippocampus._consolidation_policy(p_app_name => $1)
 `
 
 func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*ConsolidationPolicy, error) {
@@ -51,6 +51,9 @@ func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*Cons
 		&i.WindowSeconds,
 		&i.IdleSeconds,
 		&i.MinIntervalSeconds,
+		&i.SleepHours,
+		&i.SleepModelCalls,
+		&i.SleepEnabled,
 		&i.Enabled,
 		&i.Sharing,
 		&i.AppName,
@@ -60,7 +63,7 @@ func (q *Queries) PolicyGet(ctx context.Context, db DBTX, appName string) (*Cons
 }
 
 const policyIsDue = `-- name: PolicyIsDue :one
-SELECT (EXISTS (SELECT FROM hippocampus.consolidation_policies p WHERE p.enabled)
+SELECT (EXISTS (SELECT FROM hippocampus.consolidation_policies p WHERE p.enabled OR p.sleep_enabled)
     OR EXISTS (SELECT FROM hippocampus.unconsolidated_threads u)
     OR EXISTS (SELECT FROM hippocampus.shared_memories s WHERE s.embedding IS NULL))::boolean AS due
 `

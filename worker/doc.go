@@ -8,6 +8,7 @@
 //   - [CountTokensArgs] replaces estimated token counts by exact ones.
 //   - [PolicyArgs] asks for the consolidations that are due by the policies of apps.
 //   - [RetentionArgs] refreshes retention scores and forgets what has faded.
+//   - [SleepArgs] puts a user's memories in order: links, tags, merges, clusters, insights.
 //   - [IndexArgs] gives large tenants a vector index of their own.
 //
 // Any number of processes may run a [Worker] on one database. A worker may be killed at any moment:

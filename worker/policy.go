@@ -13,7 +13,7 @@ import (
 
 const (
 	// policyBatch is how many consolidations are enqueued in one transaction, which holds their threads
-	// for as long.
+	// for as long, and how many sleeps.
 	policyBatch = 50
 
 	policyTimeout = time.Minute
@@ -62,8 +62,12 @@ func (w *policyWorker) Work(ctx context.Context, job *river.Job[PolicyArgs]) err
 	if err != nil {
 		return fmt.Errorf("adapt thresholds: %w", db.Wrap(err))
 	}
-	if enqueued > 0 || moved > 0 {
-		w.logger.InfoContext(ctx, "policies were seen to", "job", job.ID, "consolidations", enqueued, "thresholds", moved)
+	sleeps, err := w.queries.SleepEnqueueDue(ctx, w.pool, policyBatch)
+	if err != nil {
+		return fmt.Errorf("enqueue sleeps: %w", db.Wrap(err))
+	}
+	if enqueued > 0 || moved > 0 || sleeps > 0 {
+		w.logger.InfoContext(ctx, "policies were seen to", "job", job.ID, "consolidations", enqueued, "thresholds", moved, "sleeps", sleeps)
 	}
 	return nil
 }

@@ -94,6 +94,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &indexWorker{Worker: w})
 	river.AddWorker(workers, &policyWorker{Worker: w})
 	river.AddWorker(workers, &retentionWorker{Worker: w})
+	river.AddWorker(workers, &sleepWorker{Worker: w})
 
 	queues := map[string]river.QueueConfig{queueMaintenance: {MaxWorkers: 2}}
 	if !config.EmbedOnly {

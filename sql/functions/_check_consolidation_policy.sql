@@ -18,6 +18,7 @@ BEGIN
             ('fill_ratio', 'number', 0, 1), ('window_events', 'whole number', 1, 10000),
             ('window_seconds', 'whole number', 0, 31536000), ('idle_seconds', 'whole number', 1, 31536000),
             ('min_interval_seconds', 'whole number', 0, 86400), ('enabled', 'boolean', NULL, NULL), ('sharing', 'boolean', NULL, NULL),
+            ('sleep_enabled', 'boolean', NULL, NULL), ('sleep_hours', 'whole number', 1, 8760), ('sleep_model_calls', 'whole number', 0, 10000),
             ('job_type', 'string', NULL, NULL)) AS f (key, type, low, high) ON f.key = e.key
         ORDER BY e.key
     LOOP

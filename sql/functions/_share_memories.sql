@@ -15,7 +15,9 @@ BEGIN
     ELSIF NOT (SELECT p.sharing FROM hippocampus._consolidation_policy(NEW.app_name) p) THEN
         RAISE EXCEPTION 'memories of app % are not shared', quote_literal(NEW.app_name)
             USING ERRCODE = 'HC009', HINT = format('Allow it with put_consolidation_policy(%L, ''{"sharing": true}'').', NEW.app_name);
-    ELSIF NEW.memory_type = 'summary' OR NEW.source = 'sleep' THEN
+    ELSIF NEW.memory_type = 'summary' OR EXISTS (
+        SELECT FROM hippocampus.memory_links l
+        WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name) THEN
         RAISE EXCEPTION 'memory % was made of other memories', NEW.id
             USING ERRCODE = 'HC009', HINT = 'Share those of them that others may see: it may tell of private ones.';
     END IF;

@@ -29,7 +29,8 @@ BEGIN
         lowest_importance = excluded.lowest_importance, highest_importance = excluded.highest_importance,
         fill_ratio = excluded.fill_ratio, window_events = excluded.window_events, window_seconds = excluded.window_seconds,
         idle_seconds = excluded.idle_seconds, min_interval_seconds = excluded.min_interval_seconds,
-        enabled = excluded.enabled, sharing = excluded.sharing, job_type = excluded.job_type;
+        enabled = excluded.enabled, sharing = excluded.sharing, sleep_enabled = excluded.sleep_enabled,
+        sleep_hours = excluded.sleep_hours, sleep_model_calls = excluded.sleep_model_calls, job_type = excluded.job_type;
     IF p_policy -> 'enabled' = 'true' THEN
         INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name)
         SELECT t.id, t.user_id, t.app_name

@@ -15,6 +15,9 @@ CREATE TABLE hippocampus.consolidation_policies (
     window_seconds       integer NOT NULL DEFAULT 3600,
     idle_seconds         integer NOT NULL DEFAULT 300,
     min_interval_seconds integer NOT NULL DEFAULT 60,
+    sleep_hours          integer NOT NULL DEFAULT 24,
+    sleep_model_calls    integer NOT NULL DEFAULT 20,
+    sleep_enabled        boolean NOT NULL DEFAULT false,
     enabled              boolean NOT NULL DEFAULT false,
     sharing              boolean NOT NULL DEFAULT false,
     app_name             text COLLATE "C" NOT NULL DEFAULT '*',
@@ -33,13 +36,18 @@ CREATE TABLE hippocampus.consolidation_policies (
     CONSTRAINT consolidation_policies_window_events_check CHECK (window_events BETWEEN 1 AND 10000),
     CONSTRAINT consolidation_policies_seconds_check CHECK (
         window_seconds BETWEEN 0 AND 31536000 AND idle_seconds BETWEEN 1 AND 31536000
-        AND min_interval_seconds BETWEEN 0 AND 86400)
+        AND min_interval_seconds BETWEEN 0 AND 86400),
+    CONSTRAINT consolidation_policies_sleep_check CHECK (
+        sleep_hours BETWEEN 1 AND 8760 AND sleep_model_calls BETWEEN 0 AND 10000)
 );
 INSERT INTO hippocampus.consolidation_policies DEFAULT VALUES;
 COMMENT ON TABLE hippocampus.consolidation_policies IS
     'What short-term memory holds and when it becomes long-term memory, by app; ''*'' holds where an app has no row. Written with put_consolidation_policy.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.enabled IS
     'Whether threads are consolidated without anybody asking for it. Off by default, since a consolidation may call a model that costs money.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.sleep_enabled IS
+    'Whether memories of users with new ones are put in order every sleep_hours: linked, tagged, merged, clustered. Off by default.';
+COMMENT ON COLUMN hippocampus.consolidation_policies.sleep_model_calls IS 'How many calls of a model one sleep may cost. With 0 it links, tags and merges only.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.sharing IS
     'Whether users of the app may show each other memories with share_memory. Taken back, what was shared is private again.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.window_events IS 'Short-term memory is the last so many events,';
@@ -124,6 +132,90 @@ CREATE INDEX shared_memories_app_name_idx ON hippocampus.shared_memories (app_na
 COMMENT ON TABLE hippocampus.shared_memories IS
     'What users of an app show each other: of each memory whose visibility is app what others may see, and by whom it was shared. Not its thread, its metadata or its use. Kept by a trigger; a copy, since a policy that opened memories itself would open all of their columns, and links, words and vectors beside them.';
 
+CREATE TABLE hippocampus.memory_links (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    weight     real NOT NULL DEFAULT 1,
+    from_id    uuid NOT NULL,
+    to_id      uuid NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    link_type  text COLLATE "C" NOT NULL DEFAULT 'related_to',
+    source     text COLLATE "C" NOT NULL DEFAULT 'client',
+    CONSTRAINT memory_links_pkey PRIMARY KEY (from_id, to_id, link_type, user_id, app_name),
+    CONSTRAINT memory_links_from_id_fkey FOREIGN KEY (from_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_links_to_id_fkey FOREIGN KEY (to_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_links_link_type_check CHECK (
+        link_type IN ('related_to', 'caused_by', 'follows', 'supports', 'contradicts', 'part_of', 'derived_from')),
+    CONSTRAINT memory_links_source_check CHECK (source IN ('client', 'sleep')),
+    CONSTRAINT memory_links_weight_check CHECK (weight BETWEEN 0 AND 1),
+    CONSTRAINT memory_links_self_check CHECK (from_id <> to_id)
+);
+CREATE INDEX memory_links_to_id_idx ON hippocampus.memory_links (to_id);
+COMMENT ON TABLE hippocampus.memory_links IS
+    'How memories of a user hang together, as typed edges; cycles are allowed. What is derived_from a memory is forgotten with it.';
+
+CREATE TABLE hippocampus.memory_clusters (
+    created_at timestamptz NOT NULL DEFAULT now(),
+    started_at timestamptz NOT NULL,
+    ended_at   timestamptz NOT NULL,
+    id         uuid NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    model      text COLLATE "C",
+    CONSTRAINT memory_clusters_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT memory_clusters_id_fkey FOREIGN KEY (id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_clusters_model_check CHECK (octet_length(model) <= 255)
+);
+CREATE INDEX memory_clusters_started_at_idx ON hippocampus.memory_clusters (user_id, app_name, started_at DESC);
+COMMENT ON TABLE hippocampus.memory_clusters IS
+    'Groups of memories close in time and meaning. Each is a memory itself, of type summary, which names it: so it is searched, fades and is forgotten as others are.';
+CREATE TABLE hippocampus.memory_cluster_members (
+    cluster_id uuid NOT NULL,
+    memory_id  uuid NOT NULL,
+    user_id    text COLLATE "C" NOT NULL,
+    app_name   text COLLATE "C" NOT NULL,
+    CONSTRAINT memory_cluster_members_pkey PRIMARY KEY (cluster_id, memory_id, user_id, app_name),
+    CONSTRAINT memory_cluster_members_cluster_id_fkey FOREIGN KEY (cluster_id, user_id, app_name)
+        REFERENCES hippocampus.memory_clusters (id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT memory_cluster_members_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE
+);
+CREATE INDEX memory_cluster_members_memory_id_idx ON hippocampus.memory_cluster_members (memory_id);
+COMMENT ON TABLE hippocampus.memory_cluster_members IS
+    'The memories of a cluster. Where one is forgotten, the cluster goes, since its name may tell of it.';
+
+CREATE TABLE hippocampus.sleep_reports (
+    created_at   timestamptz NOT NULL DEFAULT now(),
+    started_at   timestamptz,
+    completed_at timestamptz,
+    links        integer NOT NULL DEFAULT 0,
+    tagged       integer NOT NULL DEFAULT 0,
+    merged       integer NOT NULL DEFAULT 0,
+    clusters     integer NOT NULL DEFAULT 0,
+    insights     integer NOT NULL DEFAULT 0,
+    model_calls  integer NOT NULL DEFAULT 0,
+    id           uuid NOT NULL DEFAULT gen_random_uuid(),
+    user_id      text COLLATE "C" NOT NULL,
+    app_name     text COLLATE "C" NOT NULL,
+    status       text COLLATE "C" NOT NULL DEFAULT 'pending',
+    changed_ids  uuid[] NOT NULL DEFAULT '{}',
+    error        text,
+    CONSTRAINT sleep_reports_pkey PRIMARY KEY (id, user_id, app_name),
+    CONSTRAINT sleep_reports_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
+    CONSTRAINT sleep_reports_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
+    CONSTRAINT sleep_reports_status_check CHECK (status IN ('pending', 'running', 'completed', 'failed')),
+    CONSTRAINT sleep_reports_changed_ids_check CHECK (cardinality(changed_ids) <= 1000),
+    CONSTRAINT sleep_reports_error_check CHECK (octet_length(error) <= 2000)
+);
+CREATE UNIQUE INDEX sleep_reports_waiting_key ON hippocampus.sleep_reports (user_id, app_name)
+    WHERE status IN ('pending', 'running');
+CREATE INDEX sleep_reports_created_at_idx ON hippocampus.sleep_reports (user_id, app_name, created_at DESC);
+COMMENT ON TABLE hippocampus.sleep_reports IS
+    'What each sleep changed in a user''s memory, in numbers and ids, and how many calls of a model it cost.';
+
 -- The rates of an app's consolidations, and of a persona's.
 CREATE INDEX consolidation_jobs_app_name_idx ON hippocampus.consolidation_jobs (app_name, created_at DESC);
 CREATE INDEX consolidation_jobs_user_id_idx ON hippocampus.consolidation_jobs (user_id, app_name, created_at DESC);
@@ -133,7 +225,7 @@ DECLARE
     v_table text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads',
-            'memory_labels', 'shared_memories'] LOOP
+            'memory_labels', 'shared_memories', 'memory_links', 'memory_clusters', 'memory_cluster_members', 'sleep_reports'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
         EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
@@ -153,6 +245,18 @@ CREATE POLICY unconsolidated_threads_bound ON hippocampus.unconsolidated_threads
 CREATE POLICY memory_labels_bound ON hippocampus.memory_labels
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY memory_links_bound ON hippocampus.memory_links
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY memory_clusters_bound ON hippocampus.memory_clusters
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY memory_cluster_members_bound ON hippocampus.memory_cluster_members
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY sleep_reports_bound ON hippocampus.sleep_reports
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 -- Whoever is bound to a user of the app sees what the app shares, whosever it is. Nobody but the trigger writes it.
 CREATE POLICY shared_memories_bound ON hippocampus.shared_memories FOR SELECT
     TO hippocampus_tenant, hippocampus_reader
@@ -165,12 +269,30 @@ SELECT ''::text AS tier, m.id, m.category, m.shared_by AS memory_type, m.content
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.recollections IS
     'What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).';
-GRANT SELECT ON hippocampus.recollections
+CREATE VIEW hippocampus.retention_plans WITH (security_invoker = true) AS
+SELECT m.id AS memory_id, m.user_id, m.app_name, m.memory_type, m.category, ''::text AS reason,
+    0::double precision AS score, 0::double precision AS threshold, 0::double precision AS age_days,
+    0::integer AS min_age_days, 0::bigint AS place, 0::integer AS max_per_user
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.retention_plans IS 'What preview_retention returns: a memory that the next sweep would delete, and why.';
+CREATE VIEW hippocampus.memory_tiers WITH (security_invoker = true) AS
+SELECT ''::text AS tier, ''::text AS kind, 0::bigint AS rows, 0::bigint AS bytes, 0::bigint AS tokens,
+    0::double precision AS importance, 0::bigint AS high, 0::bigint AS medium, 0::bigint AS low, 0::bigint AS last_day
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.memory_tiers IS 'What persona_stats returns: a row a kind of what a user''s memory holds.';
+GRANT SELECT ON hippocampus.recollections, hippocampus.retention_plans, hippocampus.memory_tiers
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
-GRANT SELECT ON hippocampus.memory_labels, hippocampus.shared_memories
+GRANT SELECT ON hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_clusters,
+    hippocampus.memory_cluster_members, hippocampus.sleep_reports
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_labels TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT, DELETE ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (weight) ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT DELETE ON hippocampus.memory_clusters, hippocampus.memory_cluster_members, hippocampus.sleep_reports
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT ON hippocampus.memory_clusters, hippocampus.memory_cluster_members TO hippocampus_service, hippocampus_worker;
+GRANT INSERT, UPDATE ON hippocampus.sleep_reports TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE (embedding, generation) ON hippocampus.shared_memories TO hippocampus_worker;
 GRANT SELECT ON hippocampus.consolidation_policies, hippocampus.consolidation_moves, hippocampus.unconsolidated_threads
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
@@ -183,6 +305,7 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 -- +goose Down
 -- +goose StatementBegin
 DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
-DROP VIEW hippocampus.recollections;
+DROP VIEW hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
+DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_links;
 DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
 -- +goose StatementEnd

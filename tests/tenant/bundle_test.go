@@ -107,6 +107,14 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 	run(&r.shared, `SELECT hippocampus.remember($1, $2, $3 || ' lesson', p_metadata => jsonb_build_object('room', $4::text))`,
 		scope.UserID, scope.AppName, shown, word)
 	for _, sql := range []string{
+		"INSERT INTO hippocampus.memory_clusters (started_at, ended_at, id, user_id, app_name, model) SELECT now(), now(), m.id, m.user_id, m.app_name, $2 FROM hippocampus.memories m WHERE m.app_name = $1 AND m.content LIKE '%lesson' ON CONFLICT DO NOTHING",
+		`INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name) SELECT c.id, m.id, m.user_id, m.app_name
+			FROM hippocampus.memory_clusters c JOIN hippocampus.memories m ON m.user_id = c.user_id AND m.app_name = c.app_name
+			WHERE c.app_name = $1 AND m.content LIKE '%memory of tea' AND length($2::text) > 0 ON CONFLICT DO NOTHING`,
+		`INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name) SELECT c.cluster_id, c.memory_id, c.user_id, c.app_name
+			FROM hippocampus.memory_cluster_members c WHERE c.app_name = $1 AND length($2::text) > 0 ON CONFLICT DO NOTHING`,
+		`INSERT INTO hippocampus.sleep_reports (user_id, app_name, status, error) SELECT DISTINCT c.user_id, c.app_name, 'completed', $2
+			FROM hippocampus.memory_clusters c WHERE c.app_name = $1`,
 		"INSERT INTO hippocampus.consolidation_policies (app_name, sharing) SELECT $1, length($2::text) > 0 ON CONFLICT DO NOTHING",
 		"UPDATE hippocampus.memories SET visibility = 'app', shared_by = user_id WHERE app_name = $1 AND content = $2 || ' lesson' AND visibility = 'private'",
 	} {

@@ -1,0 +1,81 @@
+-- The part of a sleep that needs no model: of the newest memories, those near in meaning are linked; a semantic
+-- memory that says what a newer one says is superseded by it, which takes over its strength; a memory takes on
+-- the tags that at least two of its neighbours have. Memories with the same vector space only, so without
+-- vectors nothing changes. Rows that somebody holds are left for the next sleep.
+CREATE OR REPLACE FUNCTION hippocampus.tidy_memories(
+    p_user_id text,
+    p_app_name text,
+    p_since timestamptz DEFAULT '-infinity',
+    p_limit integer DEFAULT 500,
+    p_link_similarity double precision DEFAULT 0.75,
+    p_duplicate_similarity double precision DEFAULT 0.95
+) RETURNS jsonb
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_pair record;
+    v_links integer;
+    v_merged uuid[] := '{}';
+    v_tagged uuid[];
+BEGIN
+    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
+    PERFORM hippocampus._check_range('p_link_similarity', p_link_similarity, 0, 1);
+    PERFORM hippocampus._check_range('p_duplicate_similarity', p_duplicate_similarity, 0, 1);
+    FOR v_pair IN
+        SELECT o.id AS older, n.id AS newer
+        FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_duplicate_similarity) p
+        JOIN hippocampus.memories a ON a.id = p.memory_id AND a.user_id = p_user_id AND a.app_name = p_app_name
+        JOIN hippocampus.memories b ON b.id = p.near_id AND b.user_id = p_user_id AND b.app_name = p_app_name
+        CROSS JOIN LATERAL (SELECT CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN a.id ELSE b.id END AS id) o
+        CROSS JOIN LATERAL (SELECT CASE WHEN o.id = a.id THEN b.id ELSE a.id END AS id) n
+        WHERE a.memory_type = 'semantic' AND b.memory_type = 'semantic' AND a.category = b.category
+          AND a.superseded_by IS NULL AND b.superseded_by IS NULL
+        ORDER BY o.id, n.id
+    LOOP
+        CONTINUE WHEN v_pair.older = ANY (v_merged) OR v_pair.newer = ANY (v_merged);
+        CONTINUE WHEN 2 <> (SELECT count(*) FROM (
+            SELECT FROM hippocampus.memories m
+            WHERE m.id IN (v_pair.older, v_pair.newer) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
+            ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED) h);
+        UPDATE hippocampus.memories m SET encounter_count = m.encounter_count + o.encounter_count,
+            access_count = m.access_count + o.access_count, importance = greatest(m.importance, o.importance),
+            running_intensity = greatest(m.running_intensity, o.running_intensity)
+        FROM hippocampus.memories o
+        WHERE m.id = v_pair.newer AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND o.id = v_pair.older AND o.user_id = p_user_id AND o.app_name = p_app_name;
+        UPDATE hippocampus.memories m SET superseded_by = v_pair.newer
+        WHERE m.id = v_pair.older AND m.user_id = p_user_id AND m.app_name = p_app_name;
+        v_merged := v_merged || v_pair.older;
+    END LOOP;
+    INSERT INTO hippocampus.memory_links (weight, from_id, to_id, user_id, app_name, source)
+    SELECT least(1, p.similarity), least(p.memory_id, p.near_id), greatest(p.memory_id, p.near_id), p_user_id, p_app_name, 'sleep'
+    FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_link_similarity) p
+    ORDER BY 2, 3
+    ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING;
+    GET DIAGNOSTICS v_links = ROW_COUNT;
+    WITH wanted AS (
+        SELECT t.memory_id AS id, array_agg(t.tag ORDER BY t.tag) AS tags FROM (
+            SELECT p.memory_id, u.tag FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_link_similarity) p
+            JOIN hippocampus.memories n ON n.id = p.near_id AND n.user_id = p_user_id AND n.app_name = p_app_name
+            CROSS JOIN LATERAL unnest(n.tags) AS u (tag)
+            GROUP BY p.memory_id, u.tag HAVING count(DISTINCT p.near_id) >= 2) t
+        GROUP BY t.memory_id
+    ), held AS (
+        SELECT m.id, ARRAY(SELECT DISTINCT x FROM unnest(m.tags || w.tags) x ORDER BY x) AS tags
+        FROM wanted w JOIN hippocampus.memories m ON m.id = w.id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        WHERE NOT m.tags @> w.tags AND cardinality(m.tags || w.tags) <= 64
+        ORDER BY m.id FOR NO KEY UPDATE OF m SKIP LOCKED
+    ), changed AS (
+        UPDATE hippocampus.memories m SET tags = h.tags FROM held h
+        WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name RETURNING m.id)
+    SELECT coalesce(array_agg(c.id), '{}') INTO v_tagged FROM changed c;
+    RETURN jsonb_build_object('links', v_links, 'merged', cardinality(v_merged), 'tagged', cardinality(v_tagged),
+        'changed_ids', to_jsonb((v_merged || v_tagged)[1:500]));
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.tidy_memories IS
+    'Puts a user''s newest memories in order without a model: links those near in meaning, supersedes a semantic memory that a newer one repeats, adds the tags that two neighbours have. Returns what it changed: links, merged, tagged, changed_ids.';
+REVOKE ALL ON FUNCTION hippocampus.tidy_memories FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.tidy_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,0 +1,62 @@
+-- name: SleepAddMembers :exec
+INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name)
+SELECT @cluster_id, m.id, @user_id, @app_name FROM unnest(@memory_ids::uuid[]) AS m (id);
+
+-- name: SleepCreateCluster :exec
+INSERT INTO hippocampus.memory_clusters (started_at, ended_at, id, user_id, app_name, model)
+VALUES (@started_at, @ended_at, @id, @user_id, @app_name, sqlc.narg(model));
+
+-- name: SleepDerive :exec
+INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name, link_type, source)
+SELECT @from_id, m.id, @user_id, @app_name, 'derived_from', 'sleep' FROM unnest(@memory_ids::uuid[]) AS m (id)
+ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING;
+
+-- name: SleepEnd :exec
+UPDATE hippocampus.sleep_reports SET status = @status, completed_at = now(), error = left(sqlc.narg(error)::text, 1000) WHERE id = @id;
+
+-- name: SleepEnqueueDue :one
+SELECT hippocampus.enqueue_due_sleeps(p_limit => @max_rows)::integer AS enqueued;
+
+-- name: SleepListClusterable :many
+-- Episodes of no cluster yet, in runs without a long pause or a change of subject, the last of which is over.
+WITH free AS (
+    SELECT m.id, m.content, m.author, m.importance, m.occurred_from, m.occurred_until, e.embedding,
+        lag(m.occurred_until) OVER w AS before, lag(e.embedding) OVER w AS embedding_before
+    FROM hippocampus.memories m
+    LEFT JOIN (SELECT v.row_id, v.user_id, v.app_name, v.embedding FROM hippocampus.embeddings v
+               JOIN hippocampus.embedding_models g ON g.generation = v.generation AND g.status = 'serving'
+               WHERE v.source = 'memory') e ON e.row_id = m.id AND e.user_id = m.user_id AND e.app_name = m.app_name
+    WHERE m.user_id = @user_id AND m.app_name = @app_name AND m.memory_type = 'episodic' AND m.superseded_by IS NULL
+      AND NOT EXISTS (SELECT FROM hippocampus.memory_cluster_members c
+                      WHERE c.memory_id = m.id AND c.user_id = m.user_id AND c.app_name = m.app_name)
+    WINDOW w AS (ORDER BY m.occurred_from, m.id)
+), numbered AS (
+    SELECT f.*, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
+        OR -(f.embedding OPERATOR(public.<#>) f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
+    FROM free f
+), sized AS (
+    SELECT n.*, count(*) OVER (PARTITION BY n.run) AS size, max(n.occurred_until) OVER (PARTITION BY n.run) AS ended_at,
+        row_number() OVER (PARTITION BY n.run ORDER BY n.occurred_from, n.id) AS place
+    FROM numbered n
+)
+SELECT s.run::bigint AS run, s.id, s.content, s.importance, s.occurred_from, s.occurred_until FROM sized s
+WHERE s.size >= 3 AND s.place <= 50 AND s.ended_at < now() - interval '30 minutes'
+ORDER BY s.run, s.occurred_from, s.id
+LIMIT @max_rows;
+
+-- name: SleepRecord :exec
+UPDATE hippocampus.sleep_reports r
+SET links = r.links + @links, tagged = r.tagged + @tagged, merged = r.merged + @merged, clusters = r.clusters + @clusters,
+    insights = r.insights + @insights, model_calls = r.model_calls + @model_calls,
+    changed_ids = (r.changed_ids || @changed_ids::uuid[])[1:1000]
+WHERE r.id = @id;
+
+-- name: SleepStart :one
+UPDATE hippocampus.sleep_reports r SET status = 'running', started_at = now()
+WHERE r.id = @id
+RETURNING r.user_id, r.app_name, r.model_calls, coalesce((
+    SELECT max(o.started_at) FROM hippocampus.sleep_reports o
+    WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since;
+
+-- name: SleepTidy :one
+SELECT hippocampus.tidy_memories(p_user_id => @user_id, p_app_name => @app_name, p_since => @since)::jsonb AS changes;

@@ -1,0 +1,255 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+const (
+	sleepAttempts = 3
+	sleepTimeout  = 10 * time.Minute
+	// maxSleepRows is how many episodes a sleep looks at; what is left, the next one does.
+	maxSleepRows = 2000
+)
+
+// SleepArgs asks for a sleep: a user's memories are put in order. Its record in sleep_reports says
+// whose, so that the job's arguments tell nothing of a user. enqueue_sleep makes both.
+type SleepArgs struct {
+	ReportID uuid.UUID `json:"report_id"`
+}
+
+// Kind is the name of the kind.
+func (SleepArgs) Kind() string { return "sleep" }
+
+// InsertOpts are those of enqueue_sleep.
+func (SleepArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: sleepAttempts, Queue: queueMaintenance}
+}
+
+type sleepWorker struct {
+	river.WorkerDefaults[SleepArgs]
+	*Worker
+}
+
+// Timeout is the time limit of an attempt.
+func (w *sleepWorker) Timeout(*river.Job[SleepArgs]) time.Duration { return sleepTimeout }
+
+// Work links, tags and merges memories, which needs no model, and then makes clusters of episodes and
+// draws insights from them, as far as the policy's budget of model calls goes. Each cluster is stored
+// in a transaction of its own: an attempt that is cut off loses none, and the next one goes on.
+func (w *sleepWorker) Work(ctx context.Context, job *river.Job[SleepArgs]) error {
+	report, err := w.queries.SleepStart(ctx, w.pool, job.Args.ReportID)
+	if errors.Is(err, pgx.ErrNoRows) { // the user was forgotten
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the report: %w", db.Wrap(err))
+	}
+	s := &sleep{sleepWorker: w, id: job.Args.ReportID, report: report}
+	err = s.run(ctx)
+	if err == nil {
+		return s.end(ctx, "completed", nil)
+	}
+	if job.Attempt >= job.MaxAttempts {
+		err = errors.Join(err, s.end(context.WithoutCancel(ctx), "failed", err))
+	}
+	return err
+}
+
+type sleep struct {
+	*sleepWorker
+	id     uuid.UUID
+	report *db.SleepStartRow
+	calls  int // of models, left
+}
+
+func (s *sleep) end(ctx context.Context, status string, reason error) error {
+	params := &db.SleepEndParams{ID: s.id, Status: status}
+	if reason != nil {
+		text := model.CleanText(reason.Error())
+		params.Error = &text
+	}
+	if err := s.queries.SleepEnd(ctx, s.pool, params); err != nil {
+		return fmt.Errorf("end the report: %w", db.Wrap(err))
+	}
+	return nil
+}
+
+func (s *sleep) run(ctx context.Context) error {
+	policy, err := s.queries.PolicyGet(ctx, s.pool, s.report.AppName)
+	if err != nil {
+		return fmt.Errorf("read the policy: %w", db.Wrap(err))
+	}
+	s.calls = int(policy.SleepModelCalls - s.report.ModelCalls)
+	if err := s.tidy(ctx); err != nil {
+		return err
+	}
+	rows, err := s.queries.SleepListClusterable(ctx, s.pool, &db.SleepListClusterableParams{
+		AppName: s.report.AppName, MaxRows: maxSleepRows, UserID: s.report.UserID,
+	})
+	if err != nil {
+		return fmt.Errorf("list episodes: %w", db.Wrap(err))
+	}
+	for len(rows) > 0 && s.calls > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Run == rows[0].Run {
+			n++
+		}
+		if err := s.cluster(ctx, rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// tidy is the part that needs no model.
+func (s *sleep) tidy(ctx context.Context) error {
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		text, err := s.queries.SleepTidy(ctx, tx, &db.SleepTidyParams{
+			AppName: s.report.AppName, Since: s.report.Since, UserID: s.report.UserID,
+		})
+		if err != nil {
+			return err
+		}
+		var changes struct {
+			ChangedIDs            []uuid.UUID `json:"changed_ids"`
+			Links, Merged, Tagged int32
+		}
+		if err := json.Unmarshal(text, &changes); err != nil {
+			return err
+		}
+		return s.queries.SleepRecord(ctx, tx, &db.SleepRecordParams{
+			ChangedIds: changes.ChangedIDs, ID: s.id, Links: changes.Links, Merged: changes.Merged, Tagged: changes.Tagged,
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("put memories in order: %w", db.Wrap(err))
+	}
+	return nil
+}
+
+// cluster names a run of episodes, and draws insights from it where the budget allows another call.
+func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow) error {
+	conversation := &model.Conversation{}
+	ids := make([]uuid.UUID, len(rows))
+	importance, until := float32(0), rows[0].OccurredUntil
+	chars := 0
+	for i, r := range rows {
+		ids[i] = r.ID
+		importance = max(importance, r.Importance)
+		if r.OccurredUntil.After(until) {
+			until = r.OccurredUntil
+		}
+		if chars += len(r.Content); chars > s.config.MaxConversationChars {
+			continue // it is of the cluster, but no model reads it
+		}
+		conversation.Turns = append(conversation.Turns, model.Turn{
+			At: r.OccurredFrom, Author: "memory", Sequence: int64(i + 1), Text: s.head(r.Content, s.config.MaxEmbedTokens, s.maxEmbedChars()),
+		})
+	}
+	if len(conversation.Turns) == 0 {
+		return nil
+	}
+	calls := 1
+	summary, err := s.config.Models.Summarizer.Summarize(ctx, conversation)
+	if err != nil {
+		return errors.Join(fmt.Errorf("name a cluster: %w", err), s.spend(ctx, calls))
+	}
+	name := model.CleanText(summary.Content)
+	var insights []model.Insight
+	if s.calls > 1 {
+		calls++
+		reflection, err := s.config.Models.Reflector.Reflect(ctx, conversation)
+		if err != nil {
+			return errors.Join(fmt.Errorf("draw insights from a cluster: %w", err), s.spend(ctx, calls))
+		}
+		insights = reflection.Insights
+	}
+	s.calls -= calls
+	if isBlank(name) {
+		return s.spend(ctx, calls)
+	}
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		score := float64(importance)
+		id, err := s.remember(ctx, tx, "summary", "other", name, score, rows[0].OccurredFrom, until)
+		if err != nil {
+			return err
+		}
+		scope := s.report
+		err = s.queries.SleepCreateCluster(ctx, tx, &db.SleepCreateClusterParams{
+			AppName: scope.AppName, EndedAt: until, ID: id, Model: &summary.Model, StartedAt: rows[0].OccurredFrom, UserID: scope.UserID,
+		})
+		if err != nil {
+			return err
+		}
+		// A memory that was forgotten meanwhile has no row to point to: then nothing of this is stored.
+		err = s.queries.SleepAddMembers(ctx, tx, &db.SleepAddMembersParams{
+			AppName: scope.AppName, ClusterID: id, MemoryIds: ids, UserID: scope.UserID,
+		})
+		if err != nil {
+			return err
+		}
+		changed := []uuid.UUID{id}
+		for _, insight := range insights {
+			content := model.CleanText(insight.Content)
+			if isBlank(content) {
+				continue
+			}
+			score, known := insightScores[insight.Importance]
+			if !known {
+				score = insightScores[model.ImportanceMedium]
+			}
+			id, err := s.remember(ctx, tx, "semantic", "insight", content, score, rows[0].OccurredFrom, until)
+			if err != nil {
+				return err
+			}
+			err = s.queries.SleepDerive(ctx, tx, &db.SleepDeriveParams{
+				AppName: scope.AppName, FromID: id, MemoryIds: ids, UserID: scope.UserID,
+			})
+			if err != nil {
+				return err
+			}
+			changed = append(changed, id)
+		}
+		return s.queries.SleepRecord(ctx, tx, &db.SleepRecordParams{
+			ChangedIds: changed, Clusters: 1, ID: s.id, Insights: int32(len(changed) - 1), ModelCalls: int32(calls),
+		})
+	})
+	if err != nil {
+		return errors.Join(fmt.Errorf("store a cluster: %w", db.Wrap(err)), s.spend(ctx, calls))
+	}
+	return nil
+}
+
+// spend writes down calls that came to nothing: they cost all the same.
+func (s *sleep) spend(ctx context.Context, calls int) error {
+	err := s.queries.SleepRecord(context.WithoutCancel(ctx), s.pool, &db.SleepRecordParams{
+		ChangedIds: []uuid.UUID{}, ID: s.id, ModelCalls: int32(calls),
+	})
+	if err != nil {
+		return fmt.Errorf("write down what it cost: %w", db.Wrap(err))
+	}
+	return nil
+}
+
+func (s *sleep) remember(
+	ctx context.Context, tx pgx.Tx, memoryType, category, content string, score float64, from, until time.Time,
+) (uuid.UUID, error) {
+	tokens := int32(s.config.Counter.Count(content))
+	return s.queries.MemoryRemember(ctx, tx, &db.MemoryRememberParams{
+		AppName: s.report.AppName, Category: category, Content: content, Importance: &score, InitialScore: score, Intensity: 0.5,
+		MemoryType: memoryType, Metadata: json.RawMessage(`{}`), OccurredFrom: &from, OccurredUntil: &until, Source: "sleep",
+		Tags: []string{}, TokenCount: &tokens, UserID: s.report.UserID,
+	})
+}
