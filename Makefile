@@ -109,6 +109,12 @@ test-adk: ## Test adk/ against a clone of ADK for Go: make test-adk ADK=folder
 bench: ## Run the benchmarks
 	@$(WITH_DATABASE) go test -run '^$$' -bench . $(ARGS) ./tests/bench/...
 
+.PHONY: bench/peers
+bench/peers: ## Run other memories beside this one, from npm, on one database; PEERS='--rows 1000' for more
+	@$(WITH_DATABASE) scripts/postgres psql -qc 'DROP DATABASE IF EXISTS hippocampus_peers' -c 'CREATE DATABASE hippocampus_peers' && \
+	export DATABASE_URL=$$(printf %s "$$DATABASE_URL" | sed -E 's#/[^/?]*(\?|$$)#/hippocampus_peers\1#') && \
+	go run ./cmd/migrate up --dimension 384 >/dev/null && cd bench/peers && npm install --no-audit --no-fund --ignore-scripts >/dev/null && npm start --silent -- $(PEERS)
+
 .PHONY: clean
 clean: ## Remove what was built; db/reset removes data
 	rm -rf bin *.out *.prof *.test coverage.*

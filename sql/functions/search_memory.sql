@@ -1,6 +1,7 @@
 -- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
 -- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
+-- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time).
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
 -- leaves out. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_memory(
@@ -32,6 +33,7 @@ DECLARE
     v_strength double precision;
     v_recency double precision;
     v_browse boolean;
+    v_when tstzrange := hippocampus.resolve_time(p_query, p_now); -- the day or week that the question names
     v_terms text[];
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
@@ -53,6 +55,9 @@ BEGIN
     v_recency := coalesce(v_weights -> 'recency', '0');
     -- no word to look up and no vector: the caller browses, strongest and newest first
     v_terms := hippocampus._query_terms(p_app_name, p_query);
+    IF upper(v_when) - lower(v_when) > interval '10 days' THEN
+        v_when := NULL; -- of a month people tell long after it
+    END IF;
     v_browse := p_query_embedding IS NULL AND cardinality(v_terms) = 0;
     RETURN QUERY
     WITH told AS MATERIALIZED (
@@ -98,7 +103,9 @@ BEGIN
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
     ), parts AS (
-        SELECT m.*, coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND a.asked THEN 0.2 ELSE 0 END AS text_score,
+        SELECT m.*, (coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND a.asked THEN 0.2 ELSE 0 END
+                + CASE WHEN w.score > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when THEN 0.3 ELSE 0 END)
+                / CASE WHEN v_when IS NULL THEN 1 ELSE 1.3 END AS text_score,
             least(1, greatest(0, coalesce(n.similarity, -(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
             hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
                 m.created_at, p_now) AS retention,
@@ -131,7 +138,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

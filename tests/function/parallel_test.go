@@ -32,6 +32,7 @@ func TestParallelSafe(t *testing.T) {
 		"memory_stats":               "SELECT * FROM hippocampus.memory_stats($1, $2)",
 		"recall_conversation":        "SELECT * FROM hippocampus.recall_conversation($1, $2, 'tea')",
 		"recent_events":              "SELECT * FROM hippocampus.recent_events($1, $2)",
+		"resolve_time":               "SELECT hippocampus.resolve_time($1 || $2)",
 		"retention_distribution":     "SELECT * FROM hippocampus.retention_distribution($1, $2)",
 		"score_importance":           "SELECT hippocampus.score_importance('chat') FROM (VALUES ($1, $2)) v",
 		"persona_stats":              "SELECT * FROM hippocampus.persona_stats($1, $2)",

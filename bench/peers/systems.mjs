@@ -1,0 +1,132 @@
+// The systems that are compared, each by its documented calls: setup, add one row, search the ten best of a user.
+import pg from 'pg'
+import { PgVector } from '@mastra/pg'
+import { Memory } from 'mem0ai/oss'
+import { PostgresStore } from '@langchain/langgraph-checkpoint-postgres/store'
+import { Embedder, embed } from './data.mjs'
+
+const literal = (vector) => `[${vector.join(',')}]`
+
+// plain is pgvector by hand: one table, an index on the user, and, where hnsw, one on the vectors of all users.
+function plain(name, hnsw) {
+  const table = `peers_${name}`
+  return {
+    name: hnsw ? 'pgvector by hand, one HNSW index' : 'pgvector by hand, exact',
+    tables: [table],
+    async setup({ pool, dimension }) {
+      await pool.query(`CREATE TABLE ${table} (id bigserial PRIMARY KEY, user_id text NOT NULL, text text NOT NULL, embedding vector(${dimension}) NOT NULL)`)
+      await pool.query(`CREATE INDEX ON ${table} (user_id)`)
+      if (hnsw) await pool.query(`CREATE INDEX ON ${table} USING hnsw (embedding vector_cosine_ops)`)
+    },
+    async add({ pool }, row, vector) {
+      await pool.query({ name: `add_${name}`, text: `INSERT INTO ${table} (user_id, text, embedding) VALUES ($1, $2, $3)`, values: [row.user, row.text, literal(vector)] })
+    },
+    async search({ pool }, query, vector) {
+      const found = await pool.query({
+        name: `search_${name}`,
+        text: `SELECT text FROM ${table} WHERE user_id = $1 ORDER BY embedding <=> $2 LIMIT 10`,
+        values: [query.user, literal(vector)],
+      })
+      return found.rows.map((r) => r.text)
+    },
+  }
+}
+
+// hippocampus is used from SQL, as the others' servers are from JavaScript: a call a row, a call a search.
+function hippocampus(words) {
+  const app = words ? 'peers-words' : 'peers-vectors'
+  return {
+    name: words ? 'Hippocampus, words and meaning' : 'Hippocampus, meaning alone',
+    schema: words ? undefined : 'hippocampus',
+    async setup({ pool }) {
+      if (!words) await pool.query(`SELECT hippocampus.put_setting(p_app_name => $1, p_key => 'ranking', p_value => '{"text": 0, "vector": 1, "strength": 0, "recency": 0}')`, [app])
+    },
+    async add({ pool }, row, vector) {
+      await pool.query({
+        name: 'remember',
+        text: 'SELECT hippocampus.remember($1, $2, $3, p_embedding => $4, p_token_count => 12)',
+        values: [row.user, app, row.text, literal(vector)],
+      })
+    },
+    async search({ pool }, query, vector) {
+      const found = await pool.query({
+        name: 'recall',
+        text: 'SELECT content FROM hippocampus.search_memory($1, $2, $3, $4, 10)',
+        values: [query.user, app, words ? query.text : '', literal(vector)],
+      })
+      return found.rows.map((r) => r.content)
+    },
+  }
+}
+
+const mem0 = {
+  name: 'mem0ai (open source), pgvector, without a language model',
+  tables: ['peers_mem0'],
+  async setup({ url, dimension }) {
+    const at = new URL(url)
+    this.memory = new Memory({
+      disableHistory: true,
+      embedder: { provider: 'langchain', config: { model: new Embedder(dimension) } },
+      llm: { provider: 'openai', config: { apiKey: 'none', baseURL: 'http://127.0.0.1:9' } }, // never called: infer is false
+      vectorStore: {
+        provider: 'pgvector',
+        config: {
+          collectionName: 'peers_mem0', dimension, embeddingModelDims: dimension, hnsw: true, dbname: at.pathname.slice(1),
+          host: at.hostname, port: Number(at.port), user: decodeURIComponent(at.username), password: decodeURIComponent(at.password),
+        },
+      },
+    })
+  },
+  async add(_, row) {
+    await this.memory.add(row.text, { userId: row.user, infer: false })
+  },
+  async search(_, query) {
+    const found = await this.memory.search(query.text, { topK: 10, filters: { user_id: query.user } })
+    return found.results.map((r) => r.memory)
+  },
+}
+
+const langgraph = {
+  name: 'LangGraph PostgresStore (JavaScript)',
+  schema: 'peers_langgraph',
+  async setup({ url, dimension }) {
+    this.store = new PostgresStore({
+      connectionOptions: url, schema: 'peers_langgraph',
+      index: { dims: dimension, embed: new Embedder(dimension), fields: ['text'], indexType: 'hnsw', distanceMetric: 'cosine' },
+    })
+    await this.store.setup()
+  },
+  async add(_, row) {
+    await this.store.put(['memories', row.user], String(row.id), { text: row.text })
+  },
+  async search(_, query) {
+    const found = await this.store.search(['memories', query.user], { query: query.text, limit: 10 })
+    return found.map((item) => item.value.text)
+  },
+  async close() {
+    await this.store.stop()
+  },
+}
+
+const mastra = {
+  name: '@mastra/pg PgVector',
+  tables: ['peers_mastra'],
+  async setup({ url, dimension }) {
+    this.vectors = new PgVector({ id: 'peers', connectionString: url })
+    await this.vectors.createIndex({ indexName: 'peers_mastra', dimension, metric: 'cosine', indexConfig: { type: 'hnsw' } })
+  },
+  async add(_, row, vector) {
+    await this.vectors.upsert({ indexName: 'peers_mastra', vectors: [vector], metadata: [{ resource_id: row.user, text: row.text }], ids: [String(row.id)] })
+  },
+  async search(_, query, vector) {
+    const found = await this.vectors.query({ indexName: 'peers_mastra', queryVector: vector, topK: 10, filter: { resource_id: query.user } })
+    return found.map((hit) => hit.metadata.text)
+  },
+  async close() {
+    await this.vectors.disconnect()
+  },
+}
+
+export const systems = [plain('exact', false), plain('hnsw', true), hippocampus(false), hippocampus(true), mem0, langgraph, mastra]
+export const pool = (url, clients) => new pg.Pool({ connectionString: url, max: clients })
+export { embed }

@@ -1,0 +1,69 @@
+-- The time that a question asks about, resolved against when it is asked: «last week», «two months ago», «in May
+-- 2023», «May 8th», «上个月», «三天前», «5月8号». Days are those of UTC, as everywhere here. What people count in weeks and months
+-- they do not count to the day: such a time is a range around it. Null where no time is named, or only one
+-- that takes more than a calendar («before I moved»).
+CREATE OR REPLACE FUNCTION hippocampus.resolve_time(
+    p_text text,
+    p_now timestamptz DEFAULT now()
+) RETURNS tstzrange
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_text text := lower(p_text COLLATE "default");
+    v_today date := (p_now AT TIME ZONE 'UTC')::date;
+    v_week date := date_trunc('week', v_today)::date; -- its Monday
+    v_month date := date_trunc('month', v_today)::date;
+    v_year date := date_trunc('year', v_today)::date;
+    v_range daterange := hippocampus._named_time(v_text, v_today);
+    v_ago text[];
+    v_count integer;
+    v_middle date;
+BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
+    IF v_range IS NULL THEN
+        v_ago := coalesce(
+            regexp_match(v_text, '\m(\d{1,2}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few) (day|week|month|year)s? (?:ago|before|back|earlier)\M'),
+            regexp_match(v_text, '(\d{1,2}|[一二两兩三四五六七八九十几幾]{1,3})个?(天|周|星期|礼拜|月|年)(?:之|以)?前'));
+        v_count := hippocampus._small_number(v_ago[1]);
+        IF v_ago[2] IN ('day', '天') THEN
+            v_range := daterange(v_today - v_count - v_count / 7, v_today - v_count + v_count / 7 + 1);
+        ELSIF v_ago[2] IN ('week', '周', '星期', '礼拜') THEN
+            v_range := daterange(v_today - 7 * v_count - 4, v_today - 7 * v_count + 5);
+        ELSIF v_count IS NOT NULL THEN
+            v_middle := v_today - make_interval(months => CASE WHEN v_ago[2] IN ('month', '月') THEN v_count ELSE 12 * v_count END);
+            v_range := CASE WHEN v_ago[2] IN ('month', '月') THEN daterange(v_middle - 20, v_middle + 21)
+                ELSE daterange(v_middle - 120, v_middle + 121) END;
+        END IF;
+    END IF;
+    IF v_range IS NULL THEN
+        v_ago := coalesce(
+            regexp_match(v_text, '\mlast (mon|tues|wednes|thurs|fri|satur|sun)day\M'), regexp_match(v_text, '上(?:个|一)?(?:周|星期|礼拜)([一二三四五六日天])'));
+        v_count := coalesce(array_position(ARRAY['mon', 'tues', 'wednes', 'thurs', 'fri', 'satur', 'sun'], v_ago[1]),
+            array_position(ARRAY['一', '二', '三', '四', '五', '六', '日'], replace(v_ago[1], '天', '日')));
+        v_range := CASE
+            -- «last Saturday» is the latest one before today; «上周六» that of the week before
+            WHEN v_ago[1] ~ '[a-z]' THEN daterange(v_today - 1 - (extract(isodow FROM v_today)::integer - 1 - v_count + 7) % 7,
+                v_today - (extract(isodow FROM v_today)::integer - 1 - v_count + 7) % 7)
+            WHEN v_count IS NOT NULL THEN daterange(v_week - 8 + v_count, v_week - 7 + v_count)
+            WHEN v_text ~ '\mday before yesterday\M|前天' THEN daterange(v_today - 2, v_today - 1)
+            WHEN v_text ~ '\myesterday\M|\mlast night\M|昨天|昨晚|昨日' THEN daterange(v_today - 1, v_today)
+            WHEN v_text ~ '\m(today|this morning|tonight)\M|今天|今早|今晚' THEN daterange(v_today, v_today + 1)
+            WHEN v_text ~ '\m(last|past|previous) week(end)?\M|上(个|一)?(周|星期|礼拜)' THEN daterange(v_week - 7, greatest(v_week, v_today - 1))
+            WHEN v_text ~ '\mthis week\M|[这本](个)?(周|星期|礼拜)' THEN daterange(v_week, v_today + 1)
+            WHEN v_text ~ '\m(last|past|previous) month\M|上(个|一)?月' THEN daterange((v_month - interval '1 month')::date, v_month)
+            WHEN v_text ~ '\mthis month\M|[这本]个?月' THEN daterange(v_month, v_today + 1)
+            WHEN v_text ~ '\m(last|past|previous) year\M|去年' THEN daterange((v_year - interval '1 year')::date, v_year)
+            WHEN v_text ~ '前年' THEN daterange((v_year - interval '2 years')::date, (v_year - interval '1 year')::date)
+            WHEN v_text ~ '\mthis year\M|今年' THEN daterange(v_year, v_today + 1)
+        END;
+    END IF;
+    RETURN CASE WHEN v_range IS NOT NULL THEN
+        tstzrange(lower(v_range)::timestamp AT TIME ZONE 'UTC', upper(v_range)::timestamp AT TIME ZONE 'UTC') END;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus.resolve_time IS
+    'The time that a question asks about, in English or Chinese, resolved against p_now: a range in UTC, [from, to). Null where it names none. search_memory takes it as evidence, not as a filter; for a filter pass it as p_since and p_until.';
+REVOKE ALL ON FUNCTION hippocampus.resolve_time FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus.resolve_time
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

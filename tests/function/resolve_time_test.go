@@ -1,0 +1,77 @@
+package function_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/stretchr/testify/require"
+)
+
+func TestResolveTime(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	// a Thursday
+	now := time.Date(2023, 6, 15, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string][2]string{
+		"Which movie did I watch on May 2nd?": {"2023-05-02", "2023-05-03"},
+		"the 8th of August":                   {"2022-08-08", "2022-08-09"}, // the last one
+		"2 May 2022":                          {"2022-05-02", "2022-05-03"},
+		"on 2023-05-08":                       {"2023-05-08", "2023-05-09"},
+		"in May 2023":                         {"2023-05-01", "2023-06-01"},
+		"What did I buy in December?":         {"2022-12-01", "2023-01-01"},
+		"in 2022":                             {"2022-01-01", "2023-01-01"},
+		"What did we do last week?":           {"2023-06-05", "2023-06-14"},
+		"two weeks ago":                       {"2023-05-28", "2023-06-06"},
+		"3 days ago":                          {"2023-06-12", "2023-06-13"},
+		"the day before yesterday":            {"2023-06-13", "2023-06-14"},
+		"yesterday":                           {"2023-06-14", "2023-06-15"},
+		"last Saturday":                       {"2023-06-10", "2023-06-11"},
+		"last Thursday":                       {"2023-06-08", "2023-06-09"},
+		"last month":                          {"2023-05-01", "2023-06-01"},
+		"last year":                           {"2022-01-01", "2023-01-01"},
+		"我5月2日看了什么？":                          {"2023-05-02", "2023-05-03"},
+		"4月30号的天气":                            {"2023-04-30", "2023-05-01"},
+		"五月十二日":                               {"2023-05-12", "2023-05-13"},
+		"2023年5月8日":                           {"2023-05-08", "2023-05-09"},
+		"去年5月":                                {"2022-05-01", "2022-06-01"},
+		"2021年":                               {"2021-01-01", "2022-01-01"},
+		"上个月去了哪里":                             {"2023-05-01", "2023-06-01"},
+		"上周六":                                 {"2023-06-10", "2023-06-11"},
+		"三天前":                                 {"2023-06-12", "2023-06-13"},
+		"两个星期前":                               {"2023-05-28", "2023-06-06"},
+		"昨天":                                  {"2023-06-14", "2023-06-15"},
+		"前年":                                  {"2021-01-01", "2022-01-01"},
+	} {
+		got := get[pgtype.Range[pgtype.Timestamptz]](t, b, "SELECT hippocampus.resolve_time($1, $2)", text, now)
+		require.True(t, got.Valid, text)
+		require.Equal(t, want, [2]string{
+			got.Lower.Time.UTC().Format(time.DateOnly), got.Upper.Time.UTC().Format(time.DateOnly),
+		}, text)
+	}
+	for _, text := range []string{
+		"", "May I ask something?", "What may happen?", "before I moved", "the 30th of February", "I marched on", "13月40日", "call 2023", "我喜欢什么",
+	} {
+		got := get[pgtype.Range[pgtype.Timestamptz]](t, b, "SELECT hippocampus.resolve_time($1, $2)", text, now)
+		require.False(t, got.Valid, text)
+	}
+	b.refuses(t, "HC009", "p_now", "SELECT hippocampus.resolve_time('today', 'infinity')")
+}
+
+func TestSearchByTheTimeInTheQuestion(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	day := 24 * time.Hour
+	for i, content := range []string{"We had dinner at the harbour", "We had dinner on the hill", "We had dinner at home"} {
+		b.rememberWith(t, content, "p_occurred_from => $5", b.now.Add(-time.Duration(5+10*i)*day))
+	}
+	for question, want := range map[string]string{
+		"Where was the dinner " + b.now.Add(-15*day).Format("on January 2, 2006") + "?": "We had dinner on the hill",
+		"dinner 25 days ago": "We had dinner at home",
+		"dinner":             "We had dinner at the harbour", // nothing else tells them apart, so the newest
+	} {
+		found := list[string](t, b, "SELECT s.content FROM hippocampus.search_memory($1, $2, $3, p_now => $4) s", b.UserID, b.AppName, question, b.now)
+		require.Len(t, found, 3, question) // evidence, not a filter
+		require.Equal(t, want, found[0], question)
+	}
+}
