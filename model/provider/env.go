@@ -11,7 +11,7 @@ const (
 	EnvChatModel   = "HIPPOCAMPUS_CHAT_MODEL"         // e.g. gemini-3.5-flash-lite, gpt-6-luna, llama3.2
 	EnvDimension   = "HIPPOCAMPUS_DIMENSION"          // e.g. 1536
 	EnvEmbedModel  = "HIPPOCAMPUS_EMBED_MODEL"        // e.g. gemini-embedding-001, text-embedding-3-small
-	EnvEmbedder    = "HIPPOCAMPUS_EMBEDDING_PROVIDER" // gemini, openai or offline; default: the provider
+	EnvEmbedder    = "HIPPOCAMPUS_EMBEDDING_PROVIDER" // gemini, openai, offline or llm16; default: the provider
 	EnvGeminiKey   = "GEMINI_API_KEY"                 // or GOOGLE_API_KEY
 	EnvGoogleKey   = "GOOGLE_API_KEY"
 	EnvInputChars  = "HIPPOCAMPUS_MAX_INPUT_CHARS" // e.g. 200000

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/model/gemini"
+	"github.com/hippocampus-memory/hippocampus/model/llm16"
 	"github.com/hippocampus-memory/hippocampus/model/offline"
 	"github.com/hippocampus-memory/hippocampus/model/openai"
 )
@@ -22,6 +23,7 @@ import (
 // The names of providers.
 const (
 	Gemini  = "gemini"
+	LLM16   = "llm16" // makes vectors only: see package llm16 before choosing it
 	Offline = "offline"
 	OpenAI  = "openai"
 )
@@ -35,7 +37,8 @@ type Config struct {
 	// the database: see the first migration. Defaults to what the provider's own
 	// Config says, which defaults to 1536.
 	Dimension int
-	// EmbeddingProvider makes the vectors. Defaults to Provider.
+	// EmbeddingProvider makes the vectors. LLM16 asks the language model of Provider for
+	// them, which is noise more than meaning. Defaults to Provider.
 	EmbeddingProvider string
 	// Gemini is used when a provider is Gemini.
 	Gemini gemini.Config
@@ -79,8 +82,11 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.EmbeddingProvider == c.Provider {
+	switch c.EmbeddingProvider {
+	case c.Provider:
 		return models, nil
+	case LLM16:
+		return c.withLLM16(models)
 	}
 	embedding, err := c.open(ctx, c.EmbeddingProvider)
 	if err != nil {
@@ -89,6 +95,26 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 	mixed := *models
 	mixed.Embedder = embedding.Embedder
 	mixed.Close = func() error { return errors.Join(models.Close(), embedding.Close()) }
+	return &mixed, nil
+}
+
+// withLLM16 is a provider's set whose vectors are asked of its language model.
+func (c *Config) withLLM16(models *model.Models) (*model.Models, error) {
+	asker, ok := models.Summarizer.(llm16.Asker)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%w: %s asks a language model for vectors: want %s or %s for it, not %q",
+			ErrUnknownProvider, LLM16, Gemini, OpenAI, c.Provider), models.Close())
+	}
+	dimension, maxInputChars := c.OpenAI.WithDefaults().Dimension, c.OpenAI.WithDefaults().Limits.MaxInputChars
+	if c.Provider == Gemini {
+		dimension, maxInputChars = c.Gemini.WithDefaults().Dimension, c.Gemini.WithDefaults().Limits.MaxInputChars
+	}
+	embedder, err := llm16.New(asker, dimension, maxInputChars)
+	if err != nil {
+		return nil, errors.Join(err, models.Close())
+	}
+	mixed := *models
+	mixed.Embedder = embedder
 	return &mixed, nil
 }
 
@@ -101,6 +127,6 @@ func (c *Config) open(ctx context.Context, name string) (*model.Models, error) {
 	case OpenAI:
 		return openai.Open(ctx, &c.OpenAI)
 	default:
-		return nil, fmt.Errorf("%w %q: want %s, %s or %s", ErrUnknownProvider, name, Gemini, OpenAI, Offline)
+		return nil, fmt.Errorf("%w %q: want %s, %s or %s, or %s for the vectors", ErrUnknownProvider, name, Gemini, OpenAI, Offline, LLM16)
 	}
 }
