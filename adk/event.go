@@ -132,9 +132,13 @@ func clean(text string) string {
 	return text[:cut]
 }
 
-// newEvent is an event of the log as ADK has it. One that another client wrote has its text.
+// newEvent is an event of the log as ADK has it. One that another client wrote has its text; of one
+// whose text was forgotten there's who and when.
 func newEvent(logged *service.Event) (*session.Event, error) {
 	raw := []byte(logged.Content)
+	if string(raw) == "{}" {
+		return foreignEvent(logged), nil
+	}
 	switch logged.EventType {
 	case eventType:
 	case rawEventType:

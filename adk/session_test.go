@@ -70,6 +70,27 @@ func TestSessions(t *testing.T) {
 		require.Error(t, sessions.AppendEvent(t.Context(), current, said("user", "hello?")))
 	})
 
+	t.Run("ForgetAnEventThatWasErased", func(t *testing.T) {
+		t.Parallel()
+		svc, pool := engine(t)
+		sessions, memories := adk.NewSessionService(svc, nil), adk.NewMemoryService(svc, nil)
+		current := create(t, sessions, nil)
+		for _, text := range []string{"my number is 4711", "a NUL\x00 and 4711"} {
+			require.NoError(t, sessions.AppendEvent(t.Context(), current, said("user", text)))
+		}
+		require.NoError(t, memories.AddSessionToMemory(t.Context(), current))
+		_, err := pool.Exec(t.Context(), "SELECT hippocampus.forget('ada', 'shop', ARRAY(SELECT id FROM hippocampus.memories), 'erase')")
+		require.NoError(t, err)
+		require.NoError(t, memories.AddSessionToMemory(t.Context(), current))
+		require.Empty(t, search(t, memories, "4711"))
+		got := read(t, sessions, current.ID())
+		require.Equal(t, 2, got.Events().Len())
+		for i := range 2 {
+			require.Equal(t, current.Events().At(i).ID, got.Events().At(i).ID)
+			require.Nil(t, got.Events().At(i).Content)
+		}
+	})
+
 	t.Run("HaveTheIDThatTheContextGives", func(t *testing.T) {
 		t.Parallel()
 		svc, _ := engine(t)

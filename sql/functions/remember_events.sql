@@ -1,5 +1,5 @@
 -- Makes episodes of a thread's events at once, in their own words, where fast replay would make them later: each
--- event that has a text and no episode of its own yet. The words and the place are those of fast replay with
+-- event that has a text and no episode of its own yet, but for what was forgotten. The words and the place are those of fast replay with
 -- episodic_turns 1, so it finds them there and adds nothing twice. Two that do so for a thread follow each
 -- other at its row.
 CREATE OR REPLACE FUNCTION hippocampus.remember_events(
@@ -30,6 +30,9 @@ BEGIN
               SELECT FROM hippocampus.memories m
               WHERE m.thread_id = e.thread_id AND m.user_id = p_user_id AND m.app_name = p_app_name
                 AND m.memory_type = 'episodic' AND m.from_seq = e.sequence_num AND m.to_seq = e.sequence_num)
+          AND NOT EXISTS (
+              SELECT FROM hippocampus.forgotten_events f
+              WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num AND f.user_id = p_user_id AND f.app_name = p_app_name)
         ORDER BY e.sequence_num
     LOOP
         PERFORM hippocampus.remember(p_user_id, p_app_name, v_event.author || ': ' || v_event.text, 'episodic',

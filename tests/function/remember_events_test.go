@@ -39,6 +39,19 @@ func TestRememberEvents(t *testing.T) {
 		require.Equal(t, int64(4), get[int64](t, b, "SELECT sum(encounter_count) FROM hippocampus.memories WHERE user_id = $1", b.UserID))
 	})
 
+	t.Run("LeavesForgottenWhatWasForgotten", func(t *testing.T) {
+		t.Parallel()
+		for _, log := range []string{"keep", "erase"} {
+			b := setup(t)
+			thread := b.thread(t)
+			b.exec(t, "SELECT hippocampus.append_event($1, 'user', 'message', '\"I like tea\"')", thread)
+			b.exec(t, "SELECT hippocampus.remember_events($1, $2, $3)", b.UserID, b.AppName, thread)
+			require.Equal(t, 1, get[int](t, b, "SELECT hippocampus.forget($1, $2, ARRAY(SELECT id FROM hippocampus.memories WHERE user_id = $1), $3)",
+				b.UserID, b.AppName, log))
+			require.Zero(t, get[int](t, b, "SELECT hippocampus.remember_events($1, $2, $3)", b.UserID, b.AppName, thread), log)
+		}
+	})
+
 	t.Run("RefusesAnUnknownThread", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
