@@ -173,6 +173,8 @@ type consolidation struct {
 	// somebody else's to consolidate, unless the job waited.
 	target int64
 	waited bool
+	// rounds is how often facts were compared again as others came up meanwhile.
+	rounds int
 }
 
 // run consolidates piece after piece until all is done.
@@ -215,6 +217,9 @@ func (c *consolidation) step(ctx context.Context, p *piece) (done bool, err erro
 		return false, thinkErr
 	}
 	if err := c.embed(ctx, learned); err != nil {
+		return false, errors.Join(thinkErr, err)
+	}
+	if err := c.compare(ctx, p, learned); err != nil {
 		return false, errors.Join(thinkErr, err)
 	}
 	done, err = c.store(ctx, p, learned, thinkErr == nil)

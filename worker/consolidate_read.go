@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/truth"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -280,8 +281,9 @@ const (
 type newFact struct {
 	span
 	model.Fact
-	text   string // how it reads
-	vector []float32
+	text      string // how it reads
+	vector    []float32
+	statement truth.Statement // as it is stored, with what a classifier said of it
 }
 
 // learned is what a piece taught.

@@ -16,6 +16,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/truth"
 )
 
 const (
@@ -30,6 +31,14 @@ const (
 func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
 	for try := 1; ; try++ {
 		done, err = c.storeOnce(ctx, p, l, mayComplete)
+		var open *undecidedError
+		if errors.As(err, &open) { // one that is like it came up meanwhile: read both, and store again
+			c.rounds++
+			if err = c.judge(ctx, open.fact, open.outcome); err != nil {
+				break
+			}
+			continue
+		}
 		err = db.Wrap(err)
 		var pgErr *pgconn.PgError
 		locked := errors.As(err, &pgErr) && pgErr.Code == "55P03" // lock_not_available
@@ -65,6 +74,9 @@ func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, may
 		}
 		if l.replayed && thread.ReplayedSeq != p.fast.after || l.reflected && thread.ReflectedSeq != p.deep.after {
 			return errMoved
+		}
+		if thread.Forgettings != p.thread.Forgettings {
+			return errMoved // what was thought about may tell what is forgotten since
 		}
 		reached := c.target
 		if !p.empty() {
@@ -246,12 +258,41 @@ func (c *consolidation) writeFact(ctx context.Context, tx pgx.Tx, p *piece, f, b
 		}
 	}
 	tokens := int32(c.config.Counter.Count(f.text))
-	params := &db.FactUpsertParams{
-		AppName: p.thread.AppName, Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key,
-		ThreadID: &p.thread.ID, TokenCount: &tokens, UserID: p.thread.UserID, ValidFrom: &validFrom, Value: f.Value,
+	statement := f.statement
+	statement.TokenCount, statement.ValidFrom = &tokens, &validFrom
+	undecided := truth.Return
+	if c.config.Models.Classifier == nil || c.rounds > truth.Rounds {
+		undecided = truth.Resolve
 	}
-	params.Embedding, params.EmbeddingModel = c.vector(f.vector)
-	return c.queries.FactUpsert(ctx, tx, params)
+	outcome, err := c.rememberFact(ctx, tx, p, &statement, undecided, false)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	if outcome.Action == truth.Undecided {
+		return uuid.Nil, &undecidedError{fact: f, outcome: outcome}
+	}
+	return *outcome.FactID, nil
+}
+
+// rememberFact states a fact, or, in a dry run, asks what it would be to those that are there.
+func (c *consolidation) rememberFact(
+	ctx context.Context, conn db.DBTX, p *piece, statement *truth.Statement, undecided string, dryRun bool,
+) (*db.FactOutcome, error) {
+	raw, err := json.Marshal([]*truth.Statement{statement})
+	if err != nil {
+		return nil, fmt.Errorf("write a fact: %w", err)
+	}
+	params := &db.FactRememberParams{
+		AppName: p.thread.AppName, DryRun: dryRun, Facts: raw, ThreadID: &p.thread.ID, Undecided: undecided, UserID: p.thread.UserID,
+	}
+	if statement.Embedding != nil {
+		params.EmbeddingModel = new(c.config.Models.Embedder.Name())
+	}
+	outcomes, err := c.queries.FactRemember(ctx, conn, params)
+	if err != nil {
+		return nil, err
+	}
+	return outcomes[0], nil
 }
 
 func (c *consolidation) vector(values []float32) (*pgvector.Vector, *string) {

@@ -27,11 +27,22 @@ func (k *classifier) Classify(ctx context.Context, in *model.ClassifyInput) (*mo
 		return nil, err
 	}
 	relation, why := relate(statementOf(in.Old), statementOf(in.New))
+	if relation == model.RelationDistinct && sameKey(in.Old, in.New) {
+		relation, why = model.RelationSupersedes, newValue
+	}
 	return &model.Classification{
 		Relation: relation,
 		Reason:   why[in.ResolvedLanguage()],
 		Model:    provider + "/rules-v1",
 	}, nil
+}
+
+// sameKey is whether two facts, which read "key: value", have one key: whoever drew them named one
+// matter, and gave it another value.
+func sameKey(before, after string) bool {
+	oldKey, _, isFact := strings.Cut(before, ": ")
+	newKey, _, isNew := strings.Cut(after, ": ")
+	return isFact && isNew && oldKey == newKey && len(oldKey) <= model.MaxKeyBytes
 }
 
 // statement is what is compared.

@@ -8,7 +8,8 @@ CREATE OR REPLACE FUNCTION hippocampus._forget_rows(
     p_user_id text,
     p_app_name text,
     p_ids uuid[],
-    p_log text
+    p_log text,
+    p_query text DEFAULT NULL
 ) RETURNS hippocampus.forgotten_counts
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
@@ -38,7 +39,7 @@ BEGIN
     WHERE t.id = ANY (v_thread_ids) AND t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.id FOR NO KEY UPDATE;
     UPDATE hippocampus.threads t SET forgettings = t.forgettings + 1
     WHERE t.id = ANY (v_thread_ids) AND t.user_id = p_user_id AND t.app_name = p_app_name;
-    v_ids := v_ids || ARRAY(SELECT d FROM hippocampus._told_by_events(p_user_id, p_app_name, v_ids, v_thread_ids, v_seqs) d);
+    v_ids := v_ids || ARRAY(SELECT d FROM hippocampus._told_by_events(p_user_id, p_app_name, v_ids, v_thread_ids, v_seqs, p_query) d);
     INSERT INTO hippocampus.forgotten_events AS f (thread_id, sequence_num, user_id, app_name, erased)
     SELECT g.thread_id, g.seq, p_user_id, p_app_name, p_log = 'erase'
     FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq) ORDER BY 1, 2

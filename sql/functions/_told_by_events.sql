@@ -1,12 +1,14 @@
 -- What else was drawn from events that are passed over from now on: every episode and summary of them, and every
--- summary after them, insight or fact from them that holds most of the words of what is forgotten. One message may tell two
--- things; forgetting the one leaves the other.
+-- summary after them, insight or fact from them that holds most of the words of what is forgotten; and every
+-- insight from them that holds a word of it which no other event has: it can have that from nowhere else. One
+-- message may tell two things; forgetting the one leaves the other.
 CREATE OR REPLACE FUNCTION hippocampus._told_by_events(
     p_user_id text,
     p_app_name text,
     p_ids uuid[],
     p_thread_ids uuid[],
-    p_seqs bigint[]
+    p_seqs bigint[],
+    p_query text
 ) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
@@ -20,7 +22,20 @@ BEGIN
         WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'summary'
         UNION SELECT left(f.value #>> '{}', 4000) FROM hippocampus.facts f
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
+    ), own AS MATERIALIZED ( -- words that those events alone tell
+        SELECT DISTINCT t.term FROM (
+            SELECT x.text FROM texts x WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = ANY (p_ids)
+                AND m.memory_type = 'episodic' AND m.user_id = p_user_id AND m.app_name = p_app_name AND left(m.content, 4000) = x.text)
+            UNION SELECT p_query) n
+        CROSS JOIN LATERAL unnest(hippocampus._query_terms(p_app_name, n.text)) AS t (term)
+        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'event' AND p.term = t.term
+        JOIN hippocampus.threads h ON h.number = p.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+        LEFT JOIN gone g ON g.thread_id = h.id AND g.seq = p.place % 16777216
+        GROUP BY t.term HAVING bool_and(g.seq IS NOT NULL)
     ), alike AS MATERIALIZED (
+        SELECT p.row_id FROM own o
+        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'memory' AND p.term = o.term
+        UNION
         SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', t.text, 0.5) c
         UNION SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'fact', t.text, 0.6) c
     )

@@ -13,7 +13,7 @@ AS $fn$
 BEGIN
     RETURN NEXT hippocampus._forget_rows(p_user_id, p_app_name,
         ARRAY(SELECT m.id FROM hippocampus.preview_forget(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m),
-        p_log);
+        p_log, p_query);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.forget_memory IS

@@ -35,6 +35,8 @@ INSERT INTO hippocampus.settings (key, value) VALUES
     ('fact_supersede_margin', '0.3'),
     ('exact_search_rows', '10000'),
     ('similarity', '{"duplicate": 0.93, "ask": 0.78, "forget": 0.6}'),
+    -- measured: an embedder that sees letters only puts what means the same in other words at 0.3 to 0.8
+    ('similarity/offline/hash-v1', '{"duplicate": 0.9, "ask": 0.35, "forget": 0.4}'),
     ('ranking', '{"text": 0.55, "vector": 0.35, "strength": 0.05, "recency": 0.05}'),
     -- measured: an embedder that sees letters only adds nothing to words that are ranked well
     ('ranking/offline/hash-v1', '{"text": 0.86, "vector": 0.08, "strength": 0.03, "recency": 0.03}');

@@ -222,6 +222,31 @@ func TestTables(t *testing.T) {
 					OR coalesce(pg_get_expr(p.polwithcheck, p.polrelid), 'user_id app_name') NOT LIKE '%user_id%app_name%')`))
 	})
 
+	t.Run("AreReachedByForgetUser", func(t *testing.T) {
+		t.Parallel()
+		// A tenant may delete its rows, or they go with those that it may delete.
+		require.Equal(t, []string{
+			"vector_indexes", // which says that a user's index is to be built; the worker drops it with the index when the rows are gone
+		}, lines(t, `
+			WITH RECURSIVE tenant AS (
+				SELECT c.oid, c.relname FROM (`+ours+`) c WHERE c.relkind IN ('r', 'p') AND 2 = (
+					SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('user_id', 'app_name') AND NOT a.attisdropped)
+			), reached AS (
+				SELECT t.oid FROM tenant t WHERE has_table_privilege('hippocampus_tenant', t.oid, 'DELETE')
+				UNION SELECT n.conrelid FROM reached r JOIN pg_catalog.pg_constraint n ON n.confrelid = r.oid AND n.contype = 'f' AND n.confdeltype = 'c'
+			)
+			SELECT t.relname::text FROM tenant t WHERE t.oid NOT IN (SELECT r.oid FROM reached r) ORDER BY 1`))
+	})
+
+	t.Run("GoWithTheMemoryThatTheyName", func(t *testing.T) {
+		t.Parallel()
+		// What names a memory or a fact as its own is deleted with it.
+		require.Empty(t, lines(t, `SELECT c.relname || '.' || a.attname FROM (`+ours+`) c
+			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+			WHERE c.relkind = 'r' AND a.attname ~ '(^|_)(memory|fact)_id$' AND NOT EXISTS (
+				SELECT FROM pg_catalog.pg_constraint n WHERE n.conrelid = c.oid AND n.contype = 'f' AND a.attnum = ANY (n.conkey) AND n.confdeltype = 'c')`))
+	})
+
 	t.Run("HaveAComment", func(t *testing.T) {
 		t.Parallel()
 		require.Empty(t, lines(t, `SELECT c.relname::text FROM (`+ours+`) c

@@ -1,0 +1,115 @@
+package function_test
+
+import (
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+// consolidated is a conversation of which a job has drawn what it would: episodes, a summary, an insight, two facts.
+func (b *testBundle) consolidated(t *testing.T) (thread uuid.UUID, fact, other uuid.UUID) {
+	t.Helper()
+	thread = b.thread(t)
+	for _, text := range []string{"I NEVER want to use zqxredux again, it was a nightmare", "Noted", "Oh and I tried that new cafe on Sukhumvit", "Nice"} {
+		b.exec(t, "SELECT hippocampus.append_event($1, 'user', 'message', jsonb_build_object('text', $2::text))", thread, text)
+		seq := get[int64](t, b, "SELECT next_seq - 1 FROM hippocampus.threads WHERE id = $1", thread)
+		b.rememberWith(t, "user: "+text, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6", thread, seq)
+	}
+	job := get[uuid.UUID](t, b, "SELECT hippocampus.enqueue_consolidation($1)", thread)
+	draw := func(column string, id uuid.UUID, from, to int64) uuid.UUID {
+		b.exec(t, "INSERT INTO hippocampus.memory_sources ("+column+", thread_id, user_id, app_name, from_seq, to_seq, job_id) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+			id, thread, b.UserID, b.AppName, from, to, job)
+		return id
+	}
+	draw("memory_id", b.rememberWith(t, "The user dislikes zqxredux and tried a cafe", "p_memory_type => 'summary', p_thread_id => $5, p_from_seq => 1, p_to_seq => 4", thread), 1, 4)
+	draw("memory_id", b.remember(t, "They avoid zqxredux in projects"), 1, 4)
+	fact = draw("fact_id", get[uuid.UUID](t, b, `SELECT hippocampus.upsert_fact($1, $2, 'preference', 'about_zqxredux', '"strongly dislikes zqxredux"', p_thread_id => $3)`,
+		b.UserID, b.AppName, thread), 1, 4)
+	other = draw("fact_id", get[uuid.UUID](t, b, `SELECT hippocampus.upsert_fact($1, $2, 'custom', 'tried_cafe', '"tried a cafe on Sukhumvit"', p_thread_id => $3)`,
+		b.UserID, b.AppName, thread), 3, 3)
+	b.exec(t, `UPDATE hippocampus.consolidation_jobs SET raw_reply = 'zqxredux', error = 'zqxredux', result = jsonb_build_object('fact_ids', ARRAY[$2::text]) WHERE id = $1`, job, fact)
+	b.exec(t, `UPDATE hippocampus.river_job SET errors = ARRAY['{"error": "zqxredux"}'::jsonb] WHERE args ->> 'thread_id' = $1`, thread.String())
+	return thread, fact, other
+}
+
+func TestForgetMemory(t *testing.T) {
+	t.Parallel()
+
+	t.Run("LeavesNothingButTheLog", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread, fact, other := b.consolidated(t)
+		preview := list[string](t, b, "SELECT text FROM hippocampus.preview_forget($1, $2, 'that I dislike zqxredux', p_threshold => 0.4)", b.UserID, b.AppName)
+		require.NotEmpty(t, preview)
+		require.NotContains(t, preview, "tried cafe: tried a cafe on Sukhumvit")
+		b.exec(t, "SELECT * FROM hippocampus.forget_memory($1, $2, 'that I dislike zqxredux', p_threshold => 0.4)", b.UserID, b.AppName)
+		require.Equal(t, []string{"events.content", "events.text"}, b.holders(t, "zqx"))
+		require.Empty(t, b.holders(t, fact.String()))
+		require.Equal(t, []int64{1}, list[int64](t, b, "SELECT sequence_num FROM hippocampus.forgotten_events WHERE thread_id = $1", thread))
+		require.Empty(t, list[string](t, b, "SELECT text FROM hippocampus.recall_conversation($1, $2, 'zqxredux') WHERE text ~ 'zqx'", b.UserID, b.AppName))
+		// What the same conversation told of other things stays.
+		require.Len(t, b.facts(t), 1)
+		require.Equal(t, other, b.facts(t)[0].ID)
+		require.Equal(t, int64(1), get[int64](t, b, "SELECT forgettings FROM hippocampus.threads WHERE id = $1", thread))
+
+		// No consolidation reads it again, from the first event on.
+		events, err := db.New().EventListForModel(t.Context(), b, &db.EventListForModelParams{MaxRows: 100, MaxTokens: 10000, ThreadID: thread})
+		require.NoError(t, err)
+		require.Len(t, events, 3)
+		for _, e := range events {
+			require.NotContains(t, e.Text, "zqx")
+		}
+	})
+
+	t.Run("ErasesTheLogWhereAsked", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread, _, _ := b.consolidated(t)
+		b.exec(t, "SELECT * FROM hippocampus.forget_memory($1, $2, 'that I dislike zqxredux', p_threshold => 0.4, p_log => 'erase')", b.UserID, b.AppName)
+		require.Empty(t, b.holders(t, "zqx"))
+		require.Equal(t, 4, get[int](t, b, "SELECT count(*) FROM hippocampus.events WHERE thread_id = $1", thread)) // the numbers have no gap
+		b.refuses(t, "HC009", "p_log", "SELECT hippocampus.forget_memory($1, $2, 'x', p_log => 'burn')", b.UserID, b.AppName)
+	})
+
+	t.Run("ById", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, fact, _ := b.consolidated(t)
+		b.exec(t, "SELECT hippocampus.forget($1, $2, $3, 'erase')", b.UserID, b.AppName, []uuid.UUID{fact})
+		require.NotContains(t, b.holders(t, "zqx"), "facts.value")
+		require.NotContains(t, b.holders(t, "zqx"), "events.text")
+		require.Empty(t, list[string](t, b, "SELECT content FROM hippocampus.memories WHERE user_id = $1 AND memory_type <> 'semantic' AND content ~ 'zqx'", b.UserID))
+	})
+
+	t.Run("WhatWasNotConsolidatedYet", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		b.exec(t, `SELECT hippocampus.append_event($1, 'user', 'message', '{"text": "I strongly dislike zqxredux"}')`, thread)
+		b.exec(t, `SELECT hippocampus.append_event($1, 'user', 'message', '{"text": "the weather is fine"}')`, thread)
+		b.remember(t, "The user strongly dislikes zqxredux")
+		b.exec(t, "SELECT * FROM hippocampus.forget_memory($1, $2, 'zqxredux', p_threshold => 0.4)", b.UserID, b.AppName)
+		require.Equal(t, []int64{1}, list[int64](t, b, "SELECT sequence_num FROM hippocampus.forgotten_events WHERE thread_id = $1", thread))
+	})
+}
+
+func TestForgetUser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.consolidated(t)
+	b.exec(t, "SELECT hippocampus.block_set($1, $2, 'persona', 'zqxblock')", b.UserID, b.AppName)
+	b.rememberWith(t, "zqxvector", "p_embedding => $5", vector(1))
+	other := setup(t)
+	other.Tx = b.Tx
+	other.remember(t, "another's")
+	type counts struct{ Memories, Facts, Events, Threads int64 }
+	require.Equal(t, counts{Memories: 7, Facts: 2, Events: 4, Threads: 1},
+		rowOf[counts](t, b, "SELECT * FROM hippocampus.forget_user($1, $2)", b.UserID, b.AppName))
+	require.Empty(t, b.holders(t, "zqx"))
+	require.Empty(t, b.holders(t, b.UserID))
+	require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", other.UserID))
+	require.Equal(t, counts{}, rowOf[counts](t, b, "SELECT * FROM hippocampus.forget_user($1, $2)", b.UserID, b.AppName))
+}
