@@ -98,6 +98,17 @@ func TestPersona(t *testing.T) {
 		require.Empty(t, found)
 	})
 
+	t.Run("ForgetsWhatIsNoMemoryYet", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		p := wake(t, b, "helper")
+		stored := must(p.Enqueue(t.Context(), &service.Experience{Content: "the code is 4711"}, &service.Experience{Content: "lunch"}))
+		require.Equal(t, 1, must(p.Forget(t.Context(), stored[0].ID)))
+		require.Equal(t, []string{"short lunch"}, tell(must(p.Recall(t.Context(), nil))))
+		require.Empty(t, must(p.RecallSimilar(t.Context(), "4711", 5)))
+		require.Len(t, must(p.ShortTerm(t.Context())), 1)
+	})
+
 	t.Run("NeverMixes", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, nil)

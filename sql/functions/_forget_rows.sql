@@ -34,7 +34,9 @@ BEGIN
             AND t.key = f.key AND t.value = f.value
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name) d;
     SELECT array_agg(e.thread_id), array_agg(e.sequence_num), count(*) INTO v_thread_ids, v_seqs, v_counts.events
-    FROM hippocampus._telling_events(p_user_id, p_app_name, v_ids) e;
+    FROM (SELECT t.thread_id, t.sequence_num FROM hippocampus._telling_events(p_user_id, p_app_name, v_ids) t
+          UNION SELECT n.thread_id, n.sequence_num FROM hippocampus.events n
+          WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name) e;
     PERFORM FROM hippocampus.threads t -- from here on, what a consolidation of them has stored is seen
     WHERE t.id = ANY (v_thread_ids) AND t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.id FOR NO KEY UPDATE;
     UPDATE hippocampus.threads t SET forgettings = t.forgettings + 1

@@ -20,9 +20,12 @@ BEGIN
     SELECT e.*
     FROM hippocampus.recent_events(p_user_id, p_app_name, p_thread_id, v_policy.window_events) e
     WHERE (e.created_at > p_now - make_interval(secs => v_policy.window_seconds) OR e.importance >= v_policy.keep_importance)
+      AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num
+          AND f.user_id = p_user_id AND f.app_name = p_app_name)
       AND (NOT p_unconsolidated OR e.sequence_num > (
           SELECT t.consolidated_seq FROM hippocampus.threads t
-          WHERE t.id = e.thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name));
+          WHERE t.id = e.thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name))
+    ORDER BY CASE WHEN p_thread_id IS NULL THEN e.created_at END, e.thread_id, e.sequence_num;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.short_term_memory IS
