@@ -61,7 +61,7 @@ func TestContextPrice(t *testing.T) {
 			prefix string
 			frame  int
 			spaced bool
-		}{{"", 1, false}, {"- ", 2, true}, {"- [2026-01-05] ", 11, true}} {
+		}{{"", 1, false}, {"- ", 2, true}, {"- [2026-01-05] ", 11, true}, {"- [2026-01-05, operator] ", 14, true}, {"- [2026-01-05, tool] ", 14, true}} {
 			rows, err := tx.Query(t.Context(), `
 				SELECT hippocampus._context_line($3, u.text) AS line,
 				    hippocampus._context_price(u.tokens, $4, u.text, $5) AS price
@@ -104,5 +104,18 @@ func TestContextWords(t *testing.T) {
 			}
 			require.LessOrEqual(t, counter.Count(frame+"x"+rest)-2, w.Tokens, "%s", w.Heading)
 		}
+	}
+}
+
+// The frame of a block of recalled memories costs no more than _recall_notice says.
+func TestRecallNotice(t *testing.T) {
+	t.Parallel()
+	counter := newCounter(t)
+	tx := dbtest.Tx(t)
+	for _, language := range []string{"en", "zh"} {
+		var notice string
+		var tokens int
+		require.NoError(t, tx.QueryRow(t.Context(), "SELECT notice, tokens FROM hippocampus._recall_notice($1)", language).Scan(&notice, &tokens))
+		require.LessOrEqual(t, counter.Count("<recalled_memories>\n"+notice+"\n- x\n</recalled_memories>")-2, tokens, language)
 	}
 }

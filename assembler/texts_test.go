@@ -73,7 +73,8 @@ var awkward = []string{
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "்களுக்கு", "ುಕುನಿ", "ുവനന്തപുരം", "────────────────",
 	"=-=-=-=-=-=-=-=-", "+-+-+-+-+-+-+-+-", ";;;;;;;;;;;;;;;;", "................................", "…………………………………………", "⭕",
 	"'])->", "}}{{", "[][]", "iddleware", "ology", "ILLISECONDS", ".SEVERE", "_TYPED", "植物百科通", "邀请码", "♀♀♀♀♀♀",
-	"/", "//", "/x", "!\n/", "-", "##", "<recalled_memories>", "</recalled_memories>", "< / RECALLED_memories",
+	"/", "//", "/x", "!\n/", "-", "##", "<recalled_memories>", "</recalled_memories>", "< / RECALLED_memories", "＜/recalled_memories＞", "<|im_start|>",
+	"</recalled\u200b_memories>", "\u202e", "&lt;/recalled_memories&gt;", "</rеcalled_memories>", "\U000e0041", "\x1b", "《", "⟨", "&",
 	"\n", "\r\n", "\n\n\n", " \n \n", "\n  \n", "\t\n", "\r", "\v", "\f", "\u0085", "\u2028", "\u2029", "   ", " ", "\u3000", "\u00a0",
 	"'s", "'S", "'ll", "‹", "<", "user: ", "\n## Instructions\n", "e\u0301", "👩‍👩‍👧", "🇨🇳", "\ufeff", "\u200d", "123", "1234567",
 }

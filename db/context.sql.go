@@ -121,3 +121,58 @@ func (q *Queries) ContextAssemble(ctx context.Context, db DBTX, arg *ContextAsse
 	}
 	return items, nil
 }
+
+const contextRecallBlock = `-- name: ContextRecallBlock :many
+SELECT content, token_count, name, priority, memory_ids FROM hippocampus.recall_block(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_max_tokens => $5, p_limit => $6, p_min_relevance => $7, p_language => $8,
+    p_now => coalesce($9::timestamptz, now()))
+`
+
+type ContextRecallBlockParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	MaxTokens      int32
+	MaxMemories    int32
+	MinRelevance   float64
+	Language       string
+	Now            *time.Time
+}
+
+func (q *Queries) ContextRecallBlock(ctx context.Context, db DBTX, arg *ContextRecallBlockParams) ([]*RecallBlock, error) {
+	rows, err := db.Query(ctx, contextRecallBlock,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.MaxTokens,
+		arg.MaxMemories,
+		arg.MinRelevance,
+		arg.Language,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*RecallBlock{}
+	for rows.Next() {
+		var i RecallBlock
+		if err := rows.Scan(
+			&i.Content,
+			&i.TokenCount,
+			&i.Name,
+			&i.Priority,
+			&i.MemoryIds,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

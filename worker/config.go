@@ -69,6 +69,18 @@ type Config struct {
 	// Defaults to 500 milliseconds.
 	FetchPollInterval time.Duration
 
+	// HarvestInterval is how often conversations are looked for that have corrections, or steps of a
+	// task, which no harvest has read.
+	//
+	// Defaults to 30 seconds.
+	HarvestInterval time.Duration
+
+	// HarvestQuiet is how long a conversation must have been quiet before it is harvested, so that a
+	// task is read whole. One that is never quiet waits ten times as long.
+	//
+	// Defaults to 1 minute.
+	HarvestQuiet time.Duration
+
 	// IndexInterval is how often tenants are looked for that need a vector index, or no longer do.
 	//
 	// Defaults to 1 hour.
@@ -186,6 +198,8 @@ func (c *Config) WithDefaults() *Config {
 	d.EmbedTimeout = cmp.Or(d.EmbedTimeout, 2*time.Minute)
 	d.FetchCooldown = cmp.Or(d.FetchCooldown, 5*time.Millisecond)
 	d.FetchPollInterval = cmp.Or(d.FetchPollInterval, 500*time.Millisecond)
+	d.HarvestInterval = cmp.Or(d.HarvestInterval, 30*time.Second)
+	d.HarvestQuiet = cmp.Or(d.HarvestQuiet, time.Minute)
 	d.IndexInterval = cmp.Or(d.IndexInterval, time.Hour)
 	d.IndexMemory = cmp.Or(d.IndexMemory, "256MB")
 	d.IndexTimeout = cmp.Or(d.IndexTimeout, 6*time.Hour)
@@ -226,6 +240,8 @@ func (c *Config) validate() error {
 		{"EmbedTimeout", int64(c.EmbedTimeout)},
 		{"FetchCooldown", int64(c.FetchCooldown)},
 		{"FetchPollInterval", int64(c.FetchPollInterval)},
+		{"HarvestInterval", int64(c.HarvestInterval)},
+		{"HarvestQuiet", int64(c.HarvestQuiet)},
 		{"IndexInterval", int64(c.IndexInterval)},
 		{"IndexTimeout", int64(c.IndexTimeout)},
 		{"MaxConversationChars", int64(c.MaxConversationChars)},

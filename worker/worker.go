@@ -91,6 +91,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &consolidateWorker{Worker: w})
 	river.AddWorker(workers, &countTokensWorker{Worker: w})
 	river.AddWorker(workers, &embedWorker{Worker: w})
+	river.AddWorker(workers, &harvestWorker{Worker: w})
 	river.AddWorker(workers, &indexWorker{Worker: w})
 	river.AddWorker(workers, &policyWorker{Worker: w})
 	river.AddWorker(workers, &retentionWorker{Worker: w})
@@ -309,6 +310,14 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 			}
 			return PolicyArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: PolicyArgs{}.Kind(), RunOnStart: true}),
+		river.NewPeriodicJob(river.PeriodicInterval(w.config.HarvestInterval), func() (river.JobArgs, *river.InsertOpts) {
+			if !w.isDue(HarvestArgs{}.Kind(), func(ctx context.Context) (bool, error) {
+				return w.queries.HarvestIsDue(ctx, w.pool, w.config.HarvestQuiet.Seconds())
+			}) {
+				return nil, nil
+			}
+			return HarvestArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: HarvestArgs{}.Kind(), RunOnStart: true}),
 		river.NewPeriodicJob(w.config.RetentionSchedule, func() (river.JobArgs, *river.InsertOpts) {
 			return RetentionArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: RetentionArgs{}.Kind()}),

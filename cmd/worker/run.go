@@ -160,6 +160,8 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.EmbedTimeout, "embed-timeout", d.EmbedTimeout, "time limit of one embedding job")
 	flags.DurationVar(&c.FetchCooldown, "fetch-cooldown", d.FetchCooldown, "least time between two fetches of jobs")
 	flags.DurationVar(&c.FetchPollInterval, "poll-interval", d.FetchPollInterval, "how often to look for jobs without a notification")
+	flags.DurationVar(&c.HarvestInterval, "harvest-interval", d.HarvestInterval, "how often to look for conversations to draw lessons from")
+	flags.DurationVar(&c.HarvestQuiet, "harvest-quiet", d.HarvestQuiet, "how long a conversation must have been quiet before")
 	flags.DurationVar(&c.IndexInterval, "index-interval", d.IndexInterval, "how often to look for tenants that need a vector index")
 	flags.StringVar(&c.IndexMemory, "index-memory", d.IndexMemory, "maintenance_work_mem while a vector index is built")
 	flags.DurationVar(&c.IndexTimeout, "index-timeout", d.IndexTimeout, "time limit of building vector indexes")

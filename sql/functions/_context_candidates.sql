@@ -58,8 +58,9 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT 'memory', r.rank,
-        hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?') || '] ', r.content),
-        r.score, hippocampus._context_price(r.token_count, 11, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
+        hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?')
+            || CASE r.trust WHEN 'user' THEN '' ELSE ', ' || r.trust END || '] ', r.content),
+        r.score, hippocampus._context_price(r.token_count, CASE r.trust WHEN 'user' THEN 11 ELSE 14 END, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
         CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (v_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
              WHEN r.copy > 1 THEN 'same words as another memory' END
     FROM (SELECT m.*, row_number() OVER best AS rank,

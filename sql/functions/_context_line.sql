@@ -1,5 +1,5 @@
 -- One entry of a window as text. What was recalled is data: it cannot close its fence, nor begin a line that
--- looks like a heading or another speaker, since its further lines are set in.
+-- looks like a heading or another speaker, since its further lines are set in. Most texts need neither.
 CREATE OR REPLACE FUNCTION hippocampus._context_line(
     p_prefix text,
     p_text text
@@ -7,9 +7,9 @@ CREATE OR REPLACE FUNCTION hippocampus._context_line(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT p_prefix || CASE
-        WHEN strpos(p_text, '<') = 0 AND p_text !~ '[\n\r\u000b\u000c\u0085\u2028\u2029]' THEN p_text
-        ELSE regexp_replace(
-            regexp_replace(p_text, '<(\s*/?\s*)(recalled_memories)', '‹\1\2', 'gi'),
+        WHEN p_text !~ '[\u0001-\u0008\n\u000b-\u001f\u007f\u0085\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]'
+            THEN p_text
+        ELSE regexp_replace(hippocampus._fence_text(p_text),
             '\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]', E'\n  ', 'g') END;
 END;
 COMMENT ON FUNCTION hippocampus._context_line IS

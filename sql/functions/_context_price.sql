@@ -7,7 +7,7 @@
 --   a line break after a run of signs, in it or at its end: 3
 --   a line break in it, which sets the next line in by two spaces: 2, and before text 4 or 6 in all
 --   a slash at its start, which joins the line break before it: 3
---   a fence in it that is escaped: 8
+--   a character that _fence_text drops or replaces: 8
 CREATE OR REPLACE FUNCTION hippocampus._context_price(
     p_token_count integer,
     p_frame integer,
@@ -26,7 +26,11 @@ BEGIN ATOMIC
             + 4 * regexp_count(p_text, '[\n\r\u000b\u000c\u0085\u2028\u2029][^ \t\n\r\u000b\u000c\u0085\u2028\u2029]')
             - 2 * regexp_count(p_text, '[\n\r\u000b\u000c\u0085\u2028\u2029][A-Za-z0-9](?![A-Za-z]{15})')
             ELSE 0 END
-        + CASE WHEN strpos(p_text, '<') > 0 AND p_text ~* 'recalled_memories' THEN 8 * regexp_count(p_text, 'recalled_memories', 1, 'i') ELSE 0 END;
+        + CASE WHEN p_text ~ '[\u0001-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]'
+                AND hippocampus._fence_text(p_text) <> p_text
+            THEN 8 * regexp_count(p_text,
+                '[\u0001-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]')
+            ELSE 0 END;
 END;
 COMMENT ON FUNCTION hippocampus._context_price IS
     'The tokens that an entry of a window costs at most, printed and altered as _context_line does.';

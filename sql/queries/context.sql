@@ -20,3 +20,9 @@ SELECT coalesce(e.context_type, '')::text AS context_type, coalesce(e.content, '
 FROM (SELECT hippocampus._context_budgets(@max_tokens, @system_ratio, @memory_ratio, @history_ratio, @fact_ratio) AS budgets) b
 LEFT JOIN entries e ON true
 ORDER BY e.position;
+
+-- name: ContextRecallBlock :many
+SELECT * FROM hippocampus.recall_block(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_max_tokens => @max_tokens, p_limit => @max_memories, p_min_relevance => @min_relevance, p_language => @language,
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));

@@ -164,24 +164,29 @@ COMMENT ON VIEW hippocampus.experience_decisions IS
     'What record_experience returns: whether it was kept, as which memory, why or why not, and its tags.';
 
 CREATE VIEW hippocampus.lessons WITH (security_invoker = true) AS
-SELECT f.id, f.value #>> '{}' AS rule, coalesce(f.metadata ->> 'domain', '') AS domain, f.confidence,
-    coalesce(f.metadata ->> 'source', '') AS source, f.key, f.encounter_count, f.valid_from, f.recorded_at, f.user_id, f.app_name
+SELECT f.id, coalesce(f.value #>> '{}', '')::text AS rule, coalesce(f.metadata ->> 'domain', '')::text AS domain, f.confidence,
+    coalesce(f.metadata ->> 'source', '')::text AS source, f.key, f.encounter_count, f.valid_from, f.recorded_at, f.user_id, f.app_name
 FROM hippocampus.facts f WHERE f.fact_type = 'rule' AND f.valid_until IS NULL AND f.metadata ? 'domain';
 COMMENT ON VIEW hippocampus.lessons IS
     'The lessons that hold: facts of type rule that record_lesson wrote. What they replaced stands in facts, as history.';
+
+CREATE VIEW hippocampus.recall_blocks WITH (security_invoker = true) AS
+SELECT ''::text AS content, 0::integer AS token_count, ''::text AS name, 0::integer AS priority, '{}'::uuid[] AS memory_ids;
+COMMENT ON VIEW hippocampus.recall_blocks IS
+    'What recall_block returns: the block, its tokens at most, its name and priority among a prompt''s parts, and the memories in it.';
 
 CREATE VIEW hippocampus.learning_statistics WITH (security_invoker = true) AS
 SELECT 0::bigint AS experiences, 0::bigint AS retry_recovery, 0::bigint AS complex_execution, 0::bigint AS promoted,
     0::bigint AS skipped_no_learning_value, 0::bigint AS skipped_partial, 0::bigint AS skipped_failure,
     0::bigint AS lessons, 0::bigint AS skills, 0::bigint AS notes, 0::bigint AS harvests_due;
 COMMENT ON VIEW hippocampus.learning_statistics IS 'What learning_stats returns.';
-GRANT SELECT ON hippocampus.experience_decisions, hippocampus.lessons, hippocampus.learning_statistics
+GRANT SELECT ON hippocampus.experience_decisions, hippocampus.lessons, hippocampus.recall_blocks, hippocampus.learning_statistics
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin
-DROP VIEW hippocampus.experience_decisions, hippocampus.lessons, hippocampus.learning_statistics;
+DROP VIEW hippocampus.experience_decisions, hippocampus.lessons, hippocampus.recall_blocks, hippocampus.learning_statistics;
 DROP TABLE hippocampus.experiences, hippocampus.experience_skips, hippocampus.named_memories, hippocampus.harvests,
     hippocampus.learning_policies;
 -- +goose StatementEnd

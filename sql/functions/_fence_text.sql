@@ -1,0 +1,34 @@
+-- A text that stands between other text in a prompt, such that it cannot end what it stands in. This is the one rule
+-- for all that was recalled. It changes as little as it can:
+--   characters that are not seen and change what is (controls, overrides of the direction, tags) are dropped;
+--   where, folded, the text names the fence, whatever looks like < becomes ‹, so that no tag can begin in it, also
+--   one that is spelled with full-width letters, Cyrillic ones, white space, or nothing seen between;
+--   the marks with which chat templates begin and end a turn become text.
+CREATE OR REPLACE FUNCTION hippocampus._fence_text(
+    p_text text
+) RETURNS text
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    c_brackets CONSTANT text := '<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«‹';
+    v_text text := regexp_replace(p_text,
+        '[\u0001-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]', '', 'g');
+BEGIN
+    IF v_text !~ '[<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«]|&\s*(lt|#)' THEN
+        RETURN v_text;
+    END IF;
+    IF regexp_replace(translate(normalize(v_text, NFKC), 'АаСсԁЕеІіӀӏМмОоΕΙΜΟοЅѕɑαϲгᴦɩιɾḷｌ', 'aaccdeeiillmmooeimoossaacrriirll'),
+            '[\s\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]',
+            '', 'g') ~* 'recalled.{0,3}memor' THEN
+        v_text := regexp_replace(translate(v_text, c_brackets, repeat('‹', length(c_brackets))),
+            '&\s*(lt|#0*60|#x0*3c)\s*;?', '‹', 'gi');
+    END IF;
+    RETURN regexp_replace(v_text, '<(\|[A-Za-z_]{2,40}\|>)', '‹\1', 'g');
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._fence_text IS
+    'A recalled text that cannot end what it stands in: no tag of the fence, no mark of a chat template, no unseen character that changes the direction.';
+REVOKE ALL ON FUNCTION hippocampus._fence_text FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._fence_text
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

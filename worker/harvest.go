@@ -1,0 +1,279 @@
+package worker
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+const (
+	harvestBatch     = 20
+	harvestRetryBase = time.Minute
+	harvestRetryMax  = 6 * time.Hour
+
+	// maxTaskChars and maxStepChars bound what an experience tells of a conversation.
+	maxTaskChars = 2_000
+	maxStepChars = 500
+	maxSteps     = 50
+)
+
+// HarvestArgs asks for lessons and experiences from what conversations have that is new. The clock
+// enqueues it, by [Config].HarvestInterval.
+type HarvestArgs struct{}
+
+// Kind is the name of the kind.
+func (HarvestArgs) Kind() string { return "harvest" }
+
+// InsertOpts let one harvest run at a time.
+func (HarvestArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: 3, Queue: queueMaintenance, UniqueOpts: once()}
+}
+
+type harvestWorker struct {
+	river.WorkerDefaults[HarvestArgs]
+	*Worker
+}
+
+// Timeout is the time limit of a job.
+func (w *harvestWorker) Timeout(*river.Job[HarvestArgs]) time.Duration {
+	return w.config.ConsolidateTimeout
+}
+
+type (
+	dueHarvest     = db.HarvestListDueRow
+	harvestedEvent = db.HarvestListEventsRow
+)
+
+// Work reads threads that have corrections or steps of tasks which it has not read, asks the model
+// about them without a connection, and stores what came of it with the watermark, in one
+// transaction. A thread that fails is tried again later, and does not keep the others from it.
+func (w *harvestWorker) Work(ctx context.Context, job *river.Job[HarvestArgs]) error {
+	started := time.Now()
+	for time.Since(started) < w.config.ConsolidateTimeout/2 {
+		due, err := w.queries.HarvestListDue(ctx, w.pool, &db.HarvestListDueParams{
+			MaxRows: harvestBatch, QuietSeconds: w.config.HarvestQuiet.Seconds(),
+		})
+		if err != nil {
+			return w.stopped(ctx, fmt.Errorf("look for conversations to harvest: %w", db.Wrap(err)))
+		}
+		for _, d := range due {
+			err := w.harvest(ctx, d)
+			if ctx.Err() != nil {
+				return w.stopped(ctx, err)
+			}
+			if err == nil {
+				continue
+			}
+			w.logger.WarnContext(ctx, "a conversation could not be harvested; will try again", "job", job.ID, "thread", d.ThreadID,
+				"attempts", d.Attempts+1, "error", err)
+			wait := backoff(int(d.Attempts)+1, harvestRetryBase, harvestRetryMax)
+			var failure *model.Error
+			if errors.As(err, &failure) {
+				wait = max(wait, failure.RetryAfter)
+			}
+			err = w.queries.HarvestDefer(ctx, w.pool, &db.HarvestDeferParams{
+				AppName: d.AppName, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(err.Error()), maxErrorChars),
+				ThreadID: d.ThreadID, UserID: d.UserID,
+			})
+			if err != nil {
+				return fmt.Errorf("put off a harvest: %w", db.Wrap(err))
+			}
+		}
+		if len(due) == 0 {
+			break
+		}
+	}
+	promoted, err := w.queries.ExperiencePromoteMany(ctx, w.pool, harvestBatch)
+	if err != nil {
+		return w.stopped(ctx, fmt.Errorf("promote experiences: %w", db.Wrap(err)))
+	}
+	if promoted > 0 {
+		w.logger.InfoContext(ctx, "experiences became instructions", "job", job.ID, "experiences", promoted)
+	}
+	return nil
+}
+
+// harvest reads the next piece of a thread.
+func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
+	events, err := w.queries.HarvestListEvents(ctx, w.pool, &db.HarvestListEventsParams{
+		AfterSeq: d.HarvestedSeq, AppName: d.AppName, MaxRows: maxPieceEvents, MaxTokens: int64(w.config.MaxConversationTokens),
+		ThreadID: d.ThreadID, UserID: d.UserID,
+	})
+	if err != nil {
+		return fmt.Errorf("read events: %w", db.Wrap(err))
+	}
+	var (
+		corrections []*harvestedEvent
+		steps       []*harvestedEvent
+		turns       []model.Turn
+	)
+	to := d.HarvestedSeq
+	for _, e := range events {
+		to = e.SequenceNum
+		if e.IsStep {
+			steps = append(steps, e)
+		}
+		if e.IsCorrection && isPersons(e) {
+			corrections = append(corrections, e)
+		}
+		if text := w.head(e.Text, w.config.MaxConversationTokens, w.config.MaxConversationChars/2); !isBlank(text) {
+			turns = append(turns, model.Turn{At: e.CreatedAt, Author: e.Author, Sequence: e.SequenceNum, Text: text})
+		}
+	}
+	tried := len(steps) >= int(d.MinSteps)
+	var reflection *model.Reflection
+	if len(turns) > 0 && (len(corrections) > 0 || tried) {
+		if reflection, err = w.config.Models.Reflector.Reflect(ctx, &model.Conversation{Turns: turns}); err != nil {
+			return fmt.Errorf("reflect on events %d to %d: %w", d.HarvestedSeq+1, to, err)
+		}
+	}
+	return w.storeHarvest(ctx, d, to, lessonsOf(reflection, events, corrections), experienceOf(d, reflection, events, steps, tried))
+}
+
+// isPersons is whether a rule may come of an event: words of an agent or a tool are none's
+// instruction.
+func isPersons(e *harvestedEvent) bool { return e.Trust == "user" || e.Trust == "operator" }
+
+// lessonsOf are the rules that the model drew from corrections, and from no words but a person's.
+func lessonsOf(r *model.Reflection, events, corrections []*harvestedEvent) []*db.LessonRecordParams {
+	if r == nil || len(corrections) == 0 {
+		return nil
+	}
+	said := map[int64]*harvestedEvent{}
+	for _, e := range events {
+		said[e.SequenceNum] = e
+	}
+	var lessons []*db.LessonRecordParams
+	for _, f := range r.Facts {
+		if f.Type != model.FactRule {
+			continue
+		}
+		sequences := f.Sequences
+		if len(sequences) == 0 && len(corrections) == 1 {
+			sequences = []int64{corrections[0].SequenceNum}
+		}
+		corrected, persons := false, true
+		for _, n := range sequences {
+			e := said[n]
+			corrected = corrected || e != nil && slices.Contains(corrections, e)
+			persons = persons && e != nil && isPersons(e)
+		}
+		var rule string
+		if json.Unmarshal(f.Value, &rule) != nil {
+			rule = string(f.Value)
+		}
+		if rule = strings.TrimSpace(model.CleanText(rule)); !corrected || !persons || rule == "" {
+			continue
+		}
+		lessons = append(lessons, &db.LessonRecordParams{
+			Confidence: f.Confidence, Domain: domainOf(f.Key), FromSeq: new(slices.Min(sequences)), Key: new(f.Key), Rule: rule,
+			Source: "user_correction", ToSeq: new(slices.Max(sequences)),
+		})
+	}
+	slices.SortStableFunc(lessons, func(a, b *db.LessonRecordParams) int { return cmp.Compare(*a.Key, *b.Key) })
+	return lessons
+}
+
+// domainOf is the field that a key is of: python_style for python_style_io, style for style.
+func domainOf(key string) string {
+	if i := strings.LastIndexByte(key, '_'); i > 0 {
+		key = key[:i]
+	}
+	return firstRunes(key, 30)
+}
+
+// experienceOf is the task that the events tell of, if it took steps enough: what was asked for first,
+// what was done, how often an error was got over, and whether the last step was one.
+func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvestedEvent, tried bool) *db.ExperienceRecordParams {
+	if !tried || len(steps) == 0 {
+		return nil
+	}
+	p := &db.ExperienceRecordParams{
+		AppName: d.AppName, FromSeq: &events[0].SequenceNum, Metadata: json.RawMessage(`{}`), Outcome: "success", Source: "harvest",
+		Steps: new(int32(len(steps))), Tags: []string{}, ThreadID: &d.ThreadID, ToSeq: &events[len(events)-1].SequenceNum,
+		Trust: "agent", UserID: d.UserID,
+	}
+	if steps[len(steps)-1].Category == "error" {
+		p.Outcome = "failure"
+	}
+	trajectory := []string{}
+	for i, s := range steps {
+		if s.Category == "error" && i+1 < len(steps) && steps[i+1].Category != "error" {
+			p.Retries++
+		}
+		if len(trajectory) < maxSteps {
+			trajectory = append(trajectory, firstRunes(s.Category+": "+s.Text, maxStepChars))
+		}
+	}
+	text, err := json.Marshal(trajectory)
+	if err != nil {
+		panic("worker: strings were not encoded: " + err.Error())
+	}
+	p.Trajectory = text
+	for _, e := range events {
+		if !isBlank(e.Text) && (p.Task == "" || isPersons(e)) {
+			p.Task = strings.TrimSpace(firstRunes(e.Text, maxTaskChars))
+			if isPersons(e) {
+				break
+			}
+		}
+	}
+	if p.Task == "" {
+		return nil
+	}
+	if r != nil {
+		weight := map[string]int{model.ImportanceHigh: 3, model.ImportanceMedium: 2, model.ImportanceLow: 1}
+		best := 0
+		for _, i := range r.Insights {
+			if content := model.CleanText(i.Content); weight[i.Importance] > best && !isBlank(content) {
+				best = weight[i.Importance]
+				p.Insight = new(firstRunes(content, maxTaskChars))
+			}
+		}
+	}
+	return p
+}
+
+// storeHarvest stores what came of a piece, and moves the watermark. Where another process has read the
+// piece meanwhile, nothing is stored.
+func (w *harvestWorker) storeHarvest(
+	ctx context.Context, d *dueHarvest, to int64, lessons []*db.LessonRecordParams, experience *db.ExperienceRecordParams,
+) error {
+	return pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		if _, err := w.queries.ThreadLock(ctx, tx, d.ThreadID); err != nil {
+			if errors.Is(err, pgx.ErrNoRows) { // forgotten meanwhile
+				return nil
+			}
+			return fmt.Errorf("lock the thread: %w", db.Wrap(err))
+		}
+		moved, err := w.queries.HarvestMove(ctx, tx, &db.HarvestMoveParams{
+			AfterSeq: d.HarvestedSeq, AppName: d.AppName, ThreadID: d.ThreadID, ToSeq: to, UserID: d.UserID,
+		})
+		if err != nil || moved == 0 {
+			return db.Wrap(err)
+		}
+		for _, l := range lessons {
+			l.AppName, l.ThreadID, l.UserID = d.AppName, &d.ThreadID, d.UserID
+			if _, err := w.queries.LessonRecord(ctx, tx, l); err != nil {
+				return fmt.Errorf("record a lesson: %w", db.Wrap(err))
+			}
+		}
+		if experience != nil {
+			if _, err := w.queries.ExperienceRecord(ctx, tx, experience); err != nil {
+				return fmt.Errorf("record an experience: %w", db.Wrap(err))
+			}
+		}
+		return nil
+	})
+}
