@@ -50,7 +50,8 @@ func (q *Queries) HarvestIsDue(ctx context.Context, db DBTX, quietSeconds float6
 }
 
 const harvestListDue = `-- name: HarvestListDue :many
-SELECT h.thread_id, h.user_id, h.app_name, h.harvested_seq, h.attempts, (hippocampus._learning_policy(h.app_name)).min_steps::integer AS min_steps
+SELECT h.thread_id, h.user_id, h.app_name, h.harvested_seq, h.attempts, t.forgettings, (t.next_seq - 1)::bigint AS last_seq,
+    (hippocampus._learning_policy(h.app_name)).min_steps::integer AS min_steps
 FROM hippocampus.harvests h
 JOIN hippocampus.threads t ON t.id = h.thread_id AND t.user_id = h.user_id AND t.app_name = h.app_name
 WHERE h.found_at <= now() - make_interval(secs => $1::float8)
@@ -71,6 +72,8 @@ type HarvestListDueRow struct {
 	AppName      string
 	HarvestedSeq int64
 	Attempts     int32
+	Forgettings  int64
+	LastSeq      int64
 	MinSteps     int32
 }
 
@@ -90,6 +93,8 @@ func (q *Queries) HarvestListDue(ctx context.Context, db DBTX, arg *HarvestListD
 			&i.AppName,
 			&i.HarvestedSeq,
 			&i.Attempts,
+			&i.Forgettings,
+			&i.LastSeq,
 			&i.MinSteps,
 		); err != nil {
 			return nil, err
@@ -111,6 +116,8 @@ FROM (
             hippocampus._trust(n.author, n.event_type, n.category, n.content) AS trust, hippocampus._is_correction(n.text) AS is_correction
         FROM hippocampus.events n
         WHERE n.thread_id = $1 AND n.user_id = $2 AND n.app_name = $3 AND n.sequence_num > $4
+          AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+              WHERE f.thread_id = n.thread_id AND f.sequence_num = n.sequence_num)
         ORDER BY n.sequence_num LIMIT $5
     ) e
 ) c
@@ -182,17 +189,19 @@ SET harvested_seq = $1, harvested_at = now(), attempts = 0, error = NULL,
 FROM hippocampus.threads t
 WHERE t.id = h.thread_id AND t.user_id = h.user_id AND t.app_name = h.app_name
   AND h.thread_id = $2 AND h.user_id = $3 AND h.app_name = $4 AND h.harvested_seq = $5::bigint
+  AND t.forgettings = $6::bigint
 `
 
 type HarvestMoveParams struct {
-	ToSeq    int64
-	ThreadID uuid.UUID
-	UserID   string
-	AppName  string
-	AfterSeq int64
+	ToSeq       int64
+	ThreadID    uuid.UUID
+	UserID      string
+	AppName     string
+	AfterSeq    int64
+	Forgettings int64
 }
 
-// Moves the watermark, if it still is where it was read. What was appended meanwhile is due again.
+// Moves the watermark, if it still is where it was read and nothing of the thread was forgotten since. What was appended meanwhile is due again.
 func (q *Queries) HarvestMove(ctx context.Context, db DBTX, arg *HarvestMoveParams) (int64, error) {
 	result, err := db.Exec(ctx, harvestMove,
 		arg.ToSeq,
@@ -200,6 +209,7 @@ func (q *Queries) HarvestMove(ctx context.Context, db DBTX, arg *HarvestMovePara
 		arg.UserID,
 		arg.AppName,
 		arg.AfterSeq,
+		arg.Forgettings,
 	)
 	if err != nil {
 		return 0, err

@@ -282,10 +282,10 @@ type LearningStatistics struct {
 // The lessons that hold: facts of type rule that record_lesson wrote. What they replaced stands in facts, as history.
 type Lesson struct {
 	ID             uuid.UUID
-	Rule           interface{}
-	Domain         interface{}
+	Rule           string
+	Domain         string
 	Confidence     float64
-	Source         interface{}
+	Source         string
 	Key            string
 	EncounterCount int32
 	ValidFrom      time.Time
@@ -396,6 +396,15 @@ type MemoryStatistics struct {
 	JobsRunning        int64
 	JobsFailed         int64
 	Tokens             int64
+}
+
+// What recall_block returns: the block, its tokens at most, its name and priority among a prompt's parts, and the memories in it.
+type RecallBlock struct {
+	Content    string
+	TokenCount int32
+	Name       string
+	Priority   int32
+	MemoryIds  []uuid.UUID
 }
 
 // What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).

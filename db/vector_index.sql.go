@@ -7,7 +7,30 @@ package db
 
 import (
 	"context"
+	"encoding/json"
 )
+
+const indexMemory = `-- name: IndexMemory :one
+SELECT hippocampus.index_memory()::bigint AS job_id
+`
+
+func (q *Queries) IndexMemory(ctx context.Context, db DBTX) (int64, error) {
+	row := db.QueryRow(ctx, indexMemory)
+	var job_id int64
+	err := row.Scan(&job_id)
+	return job_id, err
+}
+
+const indexProgress = `-- name: IndexProgress :one
+SELECT hippocampus.index_progress(p_job_id => $1)::jsonb AS progress
+`
+
+func (q *Queries) IndexProgress(ctx context.Context, db DBTX, jobID int64) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, indexProgress, jobID)
+	var progress json.RawMessage
+	err := row.Scan(&progress)
+	return progress, err
+}
 
 const vectorIndexCreate = `-- name: VectorIndexCreate :exec
 INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name)

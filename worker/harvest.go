@@ -119,6 +119,9 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
 		turns       []model.Turn
 	)
 	to := d.HarvestedSeq
+	if len(events) == 0 { // all that there was is forgotten
+		to = d.LastSeq
+	}
 	for _, e := range events {
 		to = e.SequenceNum
 		if e.IsStep {
@@ -246,7 +249,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 }
 
 // storeHarvest stores what came of a piece, and moves the watermark. Where another process has read the
-// piece meanwhile, nothing is stored.
+// piece meanwhile, or something of the thread was forgotten, nothing is stored, and it is read again.
 func (w *harvestWorker) storeHarvest(
 	ctx context.Context, d *dueHarvest, to int64, lessons []*db.LessonRecordParams, experience *db.ExperienceRecordParams,
 ) error {
@@ -258,7 +261,7 @@ func (w *harvestWorker) storeHarvest(
 			return fmt.Errorf("lock the thread: %w", db.Wrap(err))
 		}
 		moved, err := w.queries.HarvestMove(ctx, tx, &db.HarvestMoveParams{
-			AfterSeq: d.HarvestedSeq, AppName: d.AppName, ThreadID: d.ThreadID, ToSeq: to, UserID: d.UserID,
+			AfterSeq: d.HarvestedSeq, AppName: d.AppName, Forgettings: d.Forgettings, ThreadID: d.ThreadID, ToSeq: to, UserID: d.UserID,
 		})
 		if err != nil || moved == 0 {
 			return db.Wrap(err)

@@ -20,7 +20,10 @@ const indexPrefix = "embeddings_hnsw_"
 
 // IndexArgs asks for vector indexes of tenants that became large, and an end to those of tenants that
 // are no longer. The clock enqueues it, by [Config].IndexInterval.
-type IndexArgs struct{}
+type IndexArgs struct {
+	// Reindex asks for those that there are anew, too.
+	Reindex bool `json:"reindex,omitempty"`
+}
 
 // Kind is the name of the kind.
 func (IndexArgs) Kind() string { return "index_vectors" }
@@ -41,21 +44,29 @@ func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return w.co
 // Work builds and drops indexes online, one after the other: searches and writes go on, and a search
 // is exact until the index of its tenant is ready. A worker that is killed leaves an entry that says
 // 'building', and the next one an index that is not valid to drop.
-func (w *indexWorker) Work(ctx context.Context, _ *river.Job[IndexArgs]) error {
+func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error {
 	rows, err := w.queries.VectorIndexList(ctx, w.pool)
 	if err != nil {
 		return fmt.Errorf("look for large tenants: %w", db.Wrap(err))
 	}
-	b := &indexBuilder{indexWorker: w}
+	b := &indexBuilder{indexWorker: w, reindex: job.Args.Reindex}
 	defer b.close(ctx)
 	if err := b.open(ctx); err != nil || b.conn == nil {
+		if err == nil && b.reindex { // somebody waits for this one
+			return river.JobSnooze(minSnooze)
+		}
 		return err
 	}
 	if err := b.dropStrays(ctx, rows); err != nil {
 		return err
 	}
 	var failed []error
-	for _, r := range rows {
+	for i, r := range rows {
+		if b.reindex {
+			if err := b.tell(ctx, job.ID, i, len(rows)); err != nil {
+				return err
+			}
+		}
 		// One that can't be built does not keep the others from it.
 		if err := b.settle(ctx, r); err != nil {
 			failed = append(failed, fmt.Errorf("index %s: %w", indexName(r), db.Wrap(err)))
@@ -64,7 +75,22 @@ func (w *indexWorker) Work(ctx context.Context, _ *river.Job[IndexArgs]) error {
 			break
 		}
 	}
+	if b.reindex && len(failed) == 0 {
+		if err := b.tell(ctx, job.ID, len(rows), len(rows)); err != nil {
+			return err
+		}
+	}
 	return errors.Join(failed...)
+}
+
+// tell writes down how far the job came, for whoever waits for it.
+func (b *indexBuilder) tell(ctx context.Context, jobID int64, done, total int) error {
+	_, err := b.pool.Exec(ctx, `UPDATE hippocampus.river_job r SET metadata = r.metadata || jsonb_build_object('progress',
+		jsonb_build_object('done', $2::integer, 'total', $3::integer)) WHERE r.id = $1`, jobID, done, total)
+	if err != nil {
+		return fmt.Errorf("write how far the job came: %w", db.Wrap(err))
+	}
+	return nil
 }
 
 type indexRow = db.VectorIndexListRow
@@ -73,8 +99,9 @@ type indexRow = db.VectorIndexListRow
 // behind in the pool.
 type indexBuilder struct {
 	*indexWorker
-	conn   *pgx.Conn
-	schema string // pgvector's
+	conn    *pgx.Conn
+	reindex bool
+	schema  string // pgvector's
 }
 
 // open connects, and takes the lock that lets one builder work at a time. Where another one has it,
@@ -157,7 +184,11 @@ func (b *indexBuilder) settle(ctx context.Context, r *indexRow) error {
 		return b.drop(ctx, key)
 	}
 	if r.Status == "ready" && valid {
-		return nil
+		if !b.reindex {
+			return nil
+		}
+		_, err := b.conn.Exec(ctx, "REINDEX INDEX CONCURRENTLY hippocampus."+pgx.Identifier{key}.Sanitize())
+		return err
 	}
 	if err := b.mark(ctx, r, key); err != nil {
 		return err

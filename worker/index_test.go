@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
@@ -154,4 +157,31 @@ func TestIndex(t *testing.T) {
 		b.index(t)
 		require.Len(t, b.indexes(t), 1)
 	})
+}
+
+func TestIndexMemory(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_setting('*', 'exact_search_rows', '50')`)
+	require.NoError(t, err)
+	b.large(t, "ada", 80)
+	b.start(t)
+	b.index(t)
+	names := b.indexes(t)
+	require.Len(t, names, 1)
+	node := func() int {
+		return b.count(t, `SELECT c.relfilenode::bigint FROM pg_class c WHERE c.relname = $1`, names[0])
+	}
+	before := node()
+	svc, err := service.New(dbtest.As(t, b.pool, "hippocampus_service", nil), nil)
+	require.NoError(t, err)
+	var told []service.IndexProgress
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	last, err := svc.IndexMemory(ctx, func(p service.IndexProgress) { told = append(told, p) })
+	require.NoError(t, err)
+	require.Equal(t, service.IndexProgress{Done: 1, Total: 1}, *last)
+	require.Equal(t, *last, told[len(told)-1])
+	require.Equal(t, names, b.indexes(t))
+	require.NotEqual(t, before, node()) // built anew
 }

@@ -4,7 +4,8 @@ SELECT EXISTS (
 
 -- name: HarvestListDue :many
 -- Threads that have been quiet for a while, so that a task is read whole; one that is never quiet is not kept waiting.
-SELECT h.thread_id, h.user_id, h.app_name, h.harvested_seq, h.attempts, (hippocampus._learning_policy(h.app_name)).min_steps::integer AS min_steps
+SELECT h.thread_id, h.user_id, h.app_name, h.harvested_seq, h.attempts, t.forgettings, (t.next_seq - 1)::bigint AS last_seq,
+    (hippocampus._learning_policy(h.app_name)).min_steps::integer AS min_steps
 FROM hippocampus.harvests h
 JOIN hippocampus.threads t ON t.id = h.thread_id AND t.user_id = h.user_id AND t.app_name = h.app_name
 WHERE h.found_at <= now() - make_interval(secs => @quiet_seconds::float8)
@@ -23,6 +24,8 @@ FROM (
             hippocampus._trust(n.author, n.event_type, n.category, n.content) AS trust, hippocampus._is_correction(n.text) AS is_correction
         FROM hippocampus.events n
         WHERE n.thread_id = @thread_id AND n.user_id = @user_id AND n.app_name = @app_name AND n.sequence_num > @after_seq
+          AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+              WHERE f.thread_id = n.thread_id AND f.sequence_num = n.sequence_num)
         ORDER BY n.sequence_num LIMIT @max_rows
     ) e
 ) c
@@ -30,13 +33,14 @@ WHERE c.total <= @max_tokens::bigint OR c.total = c.token_count
 ORDER BY c.sequence_num;
 
 -- name: HarvestMove :execrows
--- Moves the watermark, if it still is where it was read. What was appended meanwhile is due again.
+-- Moves the watermark, if it still is where it was read and nothing of the thread was forgotten since. What was appended meanwhile is due again.
 UPDATE hippocampus.harvests h
 SET harvested_seq = @to_seq, harvested_at = now(), attempts = 0, error = NULL,
     found_at = CASE WHEN @to_seq::bigint < t.next_seq - 1 THEN now() END
 FROM hippocampus.threads t
 WHERE t.id = h.thread_id AND t.user_id = h.user_id AND t.app_name = h.app_name
-  AND h.thread_id = @thread_id AND h.user_id = @user_id AND h.app_name = @app_name AND h.harvested_seq = @after_seq::bigint;
+  AND h.thread_id = @thread_id AND h.user_id = @user_id AND h.app_name = @app_name AND h.harvested_seq = @after_seq::bigint
+  AND t.forgettings = @forgettings::bigint;
 
 -- name: HarvestDefer :exec
 UPDATE hippocampus.harvests h

@@ -37,3 +37,9 @@ ORDER BY 5 DESC, 2, 3, 4;
 -- name: VectorIndexSetStatus :exec
 UPDATE hippocampus.vector_indexes i SET status = @status
 WHERE i.user_id = @user_id AND i.app_name = @app_name AND i.generation = @generation AND i.source = @source;
+
+-- name: IndexMemory :one
+SELECT hippocampus.index_memory()::bigint AS job_id;
+
+-- name: IndexProgress :one
+SELECT hippocampus.index_progress(p_job_id => @job_id)::jsonb AS progress;
