@@ -96,7 +96,7 @@ func requireFenced(t *testing.T, text string) {
 	}
 }
 
-func TestFence(t *testing.T) {
+func TestFence(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	texts := hostile()
 	require.GreaterOrEqual(t, len(texts), 150)
@@ -155,7 +155,7 @@ func TestFence(t *testing.T) {
 
 	t.Run("LeavesWhatIsHarmless", func(t *testing.T) {
 		scope := service.Scope{AppName: "code", UserID: "ada"}
-		for _, text := range []string{"vector<int> a; if (a < b && c <| d)", "<div>«quoted»</div>", "Persian می‌خواهم and 👩‍👩‍👧", "x <= y; 5 &lt; 6"} {
+		for _, text := range []string{"vector<int> a; if (a < b && c <| d)", "<div>«quoted»</div>", "Persian می\u200cخواهم and 👩\u200d👩\u200d👧", "x <= y; 5 &lt; 6"} {
 			_, err := b.svc.Remember(t.Context(), scope, text, nil)
 			require.NoError(t, err)
 			own := &service.EpisodicMemoryProvider{Scope: scope, Service: b.svc}
