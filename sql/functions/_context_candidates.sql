@@ -20,6 +20,11 @@ DECLARE
     v_told bigint[] := '{}'; -- the events that the thread's history will surely show
     v_room integer := p_history_budget;
     v_event record;
+    v_history hippocampus.context_lines[];
+    v_memories hippocampus.memory_hits[];
+    v_limit integer;
+    v_found bigint;
+    v_told_cost bigint;
 BEGIN
     RETURN QUERY
     SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), hippocampus._context_line('', i.content), 1::float8,
@@ -47,15 +52,30 @@ BEGIN
           WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.running_intensity DESC, f.valid_from DESC, f.key, f.fact_type)) r
     CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
+    SELECT coalesce(array_agg(h ORDER BY h.rank), '{}'), coalesce(sum(h.cost), 0) INTO v_history, v_told_cost
+    FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;
     IF p_thread_id IS NOT NULL THEN
-        FOR v_event IN SELECT h.sequence_num, h.cost
-                FROM hippocampus._context_history(p_user_id, p_app_name, p_history_budget, p_thread_id) h ORDER BY h.rank LOOP
+        FOR v_event IN SELECT h.sequence_num, h.cost FROM unnest(v_history) h ORDER BY h.rank LOOP
             IF v_event.cost <= v_room THEN
                 v_told := v_told || v_event.sequence_num;
                 v_room := v_room - v_event.cost;
             END IF;
         END LOOP;
     END IF;
+    -- as many memories as there can be room for: history has its share, the rest may be theirs. How long they
+    -- are shows when they are read, so a few first, and more only where these leave room.
+    v_room := p_max_tokens - least(v_told_cost, p_history_budget);
+    v_limit := least(10000, greatest(20, v_room / 64));
+    LOOP
+        SELECT array_agg(m), count(*), coalesce(sum(m.token_count + 11) FILTER (WHERE m.token_count <= p_max_tokens AND m.copy = 1
+            AND NOT m.told), 0)
+        INTO v_memories, v_found, v_told_cost
+        FROM (SELECT k, k.token_count, row_number() OVER (PARTITION BY k.content_hash) AS copy,
+                  coalesce(k.thread_id = p_thread_id AND k.from_seq = ANY (v_told), false) AS told
+              FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now) k) m (m, token_count, copy, told);
+        EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_told_cost >= v_room;
+        v_limit := least(10000, 3 * v_limit);
+    END LOOP;
     RETURN QUERY
     SELECT 'memory', r.rank,
         hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?')
@@ -64,16 +84,12 @@ BEGIN
         CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (v_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
              WHEN r.copy > 1 THEN 'same words as another memory' END
     FROM (SELECT m.*, row_number() OVER best AS rank,
-              row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy,
-              sum(m.token_count + 14) FILTER (WHERE m.token_count <= p_max_tokens)
-                  OVER (best ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-          FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding,
-              least(10000, greatest(20, p_max_tokens / 24)), p_now => p_now) m
-          WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r
-    WHERE coalesce(r.before, 0) <= 2::bigint * p_max_tokens; -- twice: some may be left out as copies
+              row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy
+          FROM unnest(v_memories) m
+          WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r;
     RETURN QUERY
     SELECT 'history', h.rank, hippocampus._context_line('', h.line), 1::float8, h.cost, h.id, h.sequence_num, h.sequence_num, h.thread_id, NULL::text
-    FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;
+    FROM unnest(v_history) h;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._context_candidates IS

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION hippocampus._context_history(
     p_app_name text,
     p_budget integer,
     p_thread_id uuid
-) RETURNS TABLE (rank bigint, id uuid, thread_id uuid, sequence_num bigint, line text, cost integer)
+) RETURNS SETOF hippocampus.context_lines
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
 SET search_path = pg_catalog, pg_temp
 AS $fn$

@@ -33,7 +33,7 @@ DECLARE
     v_turns double precision;
     v_finders text[];
     v_finder_idf double precision[];
-    v_share double precision[]; -- of a finder's postings, how many are read
+    v_talk_idf double precision[];
     v_others text[];
     v_other_idf double precision[];
 BEGIN
@@ -41,17 +41,19 @@ BEGIN
     INTO v_rows, v_mean
     FROM hippocampus.posting_totals t
     WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = p_source;
-    SELECT array_agg(w.term) FILTER (WHERE w.finds), array_agg(w.idf) FILTER (WHERE w.finds),
-        array_agg(least(1, v_cap / w.df)) FILTER (WHERE w.finds),
-        array_agg(w.term) FILTER (WHERE NOT w.finds), array_agg(w.idf) FILTER (WHERE NOT w.finds)
-    INTO v_finders, v_finder_idf, v_share, v_others, v_other_idf
-    FROM (SELECT * FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
-          ORDER BY t.df, t.term) w;
     -- 256 conversations tell how long they are; of a tenant with more, its rows tell how many there are
-    SELECT greatest(count(*), CASE WHEN count(*) = 256 THEN v_rows / greatest(1, avg(t.turns)) END), greatest(1, avg(t.turns))
+    SELECT greatest(1, count(*), CASE WHEN count(*) = 256 THEN v_rows / greatest(1, avg(t.turns)) END), greatest(1, avg(t.turns))
     INTO v_talks, v_turns
     FROM (SELECT (t.next_seq - 1)::double precision AS turns FROM hippocampus.threads t
           WHERE t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.session_id LIMIT 256) t;
+    -- for a talk, a term weighs by how many talks hold it: of so many rows, spread at random, so many
+    SELECT array_agg(w.term) FILTER (WHERE w.finds), array_agg(w.idf) FILTER (WHERE w.finds),
+        array_agg(ln(1 + (v_talks - w.talks + 0.5) / (w.talks + 0.5))) FILTER (WHERE w.finds),
+        array_agg(w.term) FILTER (WHERE NOT w.finds), array_agg(w.idf) FILTER (WHERE NOT w.finds)
+    INTO v_finders, v_finder_idf, v_talk_idf, v_others, v_other_idf
+    FROM (SELECT t.*, v_talks * (1 - exp(-least(700, t.df / v_talks))) AS talks
+          FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
+          ORDER BY t.df, t.term) w;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
         SELECT q.n AS term, p.row_id, p.place, q.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.6 + 0.4 * p.length / v_mean)) AS weight
@@ -63,49 +65,42 @@ BEGIN
             ORDER BY s.row_id LIMIT v_cap
         ) p
     ), found AS MATERIALIZED (
-        SELECT h.row_id, h.place, sum(h.weight) AS weight, array_agg(h.term) AS terms, array_agg(h.weight) AS weights
-        FROM hits h GROUP BY h.row_id, h.place
+        SELECT h.row_id, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.row_id, h.place
         ORDER BY weight DESC, h.row_id LIMIT p_pool
-    ), best AS MATERIALIZED (
-        SELECT f.row_id, f.place, f.weight + coalesce(o.weight, 0) AS own, f.terms || o.terms AS terms, f.weights || o.weights AS weights
+    ), told AS MATERIALIZED ( -- IS TRUE keeps it from becoming a join, whose size a general plan guesses wrong
+        SELECT h.row_id, h.place, h.term, h.weight FROM hits h WHERE (h.row_id IN (SELECT f.row_id FROM found f)) IS TRUE
+        UNION ALL
+        SELECT f.row_id, f.place, -o.n, o.idf * s.tf * 2.2 / (s.tf + 1.2 * (0.6 + 0.4 * s.length / v_mean))
         FROM found f
-        CROSS JOIN LATERAL (
-            SELECT sum(x.weight) AS weight, array_agg(x.term) AS terms, array_agg(x.weight) AS weights
-            FROM (SELECT -o.n AS term, o.idf * s.tf * 2.2 / (s.tf + 1.2 * (0.6 + 0.4 * s.length / v_mean)) AS weight
-                  FROM unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
-                  JOIN hippocampus.postings s ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source
-                      AND s.term = o.term AND s.row_id = f.row_id) x
-        ) o
+        CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
+        JOIN hippocampus.postings s ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source
+            AND s.term = o.term AND s.row_id = f.row_id
     ), near AS (
         SELECT s.place, sum(s.weight) AS nearby
-        FROM (SELECT t.term, b.place + d.step AS place, max(t.weight * d.share) AS weight
-              FROM (SELECT r.*, row_number() OVER (ORDER BY r.own DESC, r.row_id) AS rank FROM best r WHERE r.place IS NOT NULL) b
-              CROSS JOIN LATERAL unnest(b.terms, b.weights) AS t (term, weight)
+        FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * d.share) AS weight
+              FROM told t
               CROSS JOIN (VALUES (-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
-              WHERE d.step = 0 OR b.rank <= 200
+              WHERE t.place IS NOT NULL
+                AND (d.step = 0 OR (t.row_id IN (SELECT f.row_id FROM found f ORDER BY f.weight DESC, f.row_id LIMIT 200)) IS TRUE)
               GROUP BY 1, 2) s
         GROUP BY s.place
     ), talks AS (
-        SELECT w.number, sum(w.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * t.turns / v_turns))) AS session
-        FROM (SELECT c.number, c.rows, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
-              FROM (SELECT h.place / 16777216 AS number, count(*) AS rows,
-                        count(*) OVER (PARTITION BY h.term) / v_share[h.term] AS df
-                    FROM hits h WHERE h.place IS NOT NULL GROUP BY h.place / 16777216, h.term) c) w
-        JOIN (SELECT t.number, t.next_seq - 1 AS turns
-              FROM (SELECT DISTINCT b.place / 16777216 AS number FROM best b) n
-              JOIN hippocampus.threads t ON t.number = n.number AND t.user_id = p_user_id AND t.app_name = p_app_name) t
-            ON t.number = w.number
+        SELECT w.number, sum(v_talk_idf[w.term] * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
+        FROM (SELECT h.place / 16777216 AS number, h.term, count(*) AS rows FROM hits h
+              WHERE (h.place / 16777216 IN (SELECT f.place / 16777216 FROM found f)) IS TRUE
+              GROUP BY 1, 2) w
+        JOIN hippocampus.threads t ON t.number = w.number AND t.user_id = p_user_id AND t.app_name = p_app_name
         GROUP BY w.number
-    ), told AS ( -- a row, where it stands and its talk, side by side
-        SELECT b.row_id, b.place, b.own, NULL::double precision AS nearby, NULL::double precision AS session FROM best b
+    ), parts AS ( -- a row, where it stands and its talk, side by side
+        SELECT t.row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t
         UNION ALL SELECT NULL, n.place, NULL, n.nearby, NULL FROM near n
         UNION ALL SELECT NULL, t.number * 16777216, NULL, NULL, t.session FROM talks t
     )
     SELECT p.row_id, p.place, coalesce(p.own, 0), p.nearby, p.session
     FROM (
-        SELECT (array_agg(t.row_id) FILTER (WHERE t.row_id IS NOT NULL))[1] AS row_id, t.place, max(t.own) AS own,
+        SELECT (array_agg(t.row_id) FILTER (WHERE t.row_id IS NOT NULL))[1] AS row_id, t.place, sum(t.own) AS own,
             max(t.nearby) AS nearby, max(max(t.session)) OVER (PARTITION BY t.place / 16777216) AS session
-        FROM told t GROUP BY t.place, CASE WHEN t.place IS NULL THEN t.row_id END
+        FROM parts t GROUP BY t.place, CASE WHEN t.place IS NULL THEN t.row_id END
     ) p
     WHERE p.own IS NOT NULL OR p.nearby IS NOT NULL;
 END

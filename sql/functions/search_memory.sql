@@ -22,6 +22,7 @@ CREATE OR REPLACE FUNCTION hippocampus.search_memory(
 ) RETURNS SETOF hippocampus.memory_hits
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
     v_filtered boolean := p_profile = 'strength'
@@ -45,7 +46,7 @@ BEGIN
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
-    v_pool := greatest(100, least(4 * p_limit, p_limit + 100));
+    v_pool := greatest(50, least(4 * p_limit, p_limit + 50));
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
@@ -60,20 +61,9 @@ BEGIN
     END IF;
     v_browse := p_query_embedding IS NULL AND cardinality(v_terms) = 0;
     RETURN QUERY
-    WITH told AS MATERIALIZED (
-        SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / max(coalesce(e.nearby, e.own)) OVER () AS words,
-            e.session / max(e.session) OVER () AS session
-        FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', v_terms, CASE WHEN v_filtered THEN NULL ELSE v_pool END) e
-    ), words AS MATERIALIZED (
-        -- a row at no one place is its own conversation; one that only its neighbours brought is looked up
-        SELECT coalesce(o.row_id, m.id) AS row_id, o.score
-        FROM (SELECT t.row_id, t.place, (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score FROM told t
-              ORDER BY score DESC, t.row_id, t.place LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END) o
-        LEFT JOIN hippocampus.threads h ON o.row_id IS NULL AND h.number = o.place / 16777216
-            AND h.user_id = p_user_id AND h.app_name = p_app_name
-        LEFT JOIN hippocampus.memories m ON m.thread_id = h.id AND m.from_seq = o.place % 16777216
-            AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type = 'episodic'
-        WHERE o.row_id IS NOT NULL OR m.id IS NOT NULL
+    WITH words AS MATERIALIZED (
+        SELECT w.row_id, w.score FROM hippocampus._word_hits(p_user_id, p_app_name, v_terms,
+            CASE WHEN v_filtered THEN NULL ELSE v_pool END) w
     ), meaning AS MATERIALIZED (
         SELECT v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
             CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
@@ -82,11 +72,15 @@ BEGIN
         WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
         ORDER BY m.occurred_from DESC, m.id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
     ), candidates AS (
-        SELECT w.row_id FROM words w
-        UNION SELECT n.row_id FROM meaning n
-        UNION SELECT b.id FROM browsed b
-    ), kept AS MATERIALIZED (
-        SELECT m.* FROM candidates c
+        SELECT c.row_id, max(c.words) AS words, max(c.similarity) AS similarity
+        FROM (SELECT w.row_id, w.score AS words, NULL::double precision AS similarity FROM words w
+              UNION ALL SELECT n.row_id, NULL, n.similarity FROM meaning n
+              UNION ALL SELECT b.id, NULL, NULL FROM browsed b) c
+        GROUP BY c.row_id
+    ), kept AS MATERIALIZED ( -- narrow: the text is read for what is returned
+        SELECT c.*, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+            m.created_at, m.occurred_from, m.occurred_until
+        FROM candidates c
         JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
         WHERE m.superseded_by IS NULL
           AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
@@ -103,10 +97,13 @@ BEGIN
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
     ), parts AS (
-        SELECT m.*, (coalesce(w.score, 0) * 0.8 + CASE WHEN w.score > 0 AND a.asked THEN 0.2 ELSE 0 END
-                + CASE WHEN w.score > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when THEN 0.3 ELSE 0 END)
+        SELECT m.row_id, m.occurred_until, (coalesce(m.words, 0) * 0.8 + CASE WHEN m.words > 0 AND a.asked THEN 0.2 ELSE 0 END
+                + CASE WHEN m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when THEN 0.3 ELSE 0 END)
                 / CASE WHEN v_when IS NULL THEN 1 ELSE 1.3 END AS text_score,
-            least(1, greatest(0, coalesce(n.similarity, -(e.embedding OPERATOR(public.<#>) v_query), w.score, 0))) AS vector_score,
+            least(1, greatest(0, coalesce(m.similarity, (
+                SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
+                WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
+                  AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.row_id), m.words, 0))) AS vector_score,
             hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
                 m.created_at, p_now) AS retention,
             CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
@@ -115,26 +112,23 @@ BEGIN
         FROM kept m
         JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
         LEFT JOIN authors a ON a.author = m.author
-        LEFT JOIN words w ON w.row_id = m.id
-        LEFT JOIN meaning n ON n.row_id = m.id
-        LEFT JOIN hippocampus.embeddings e ON n.row_id IS NULL AND v_query IS NOT NULL AND e.user_id = p_user_id
-            AND e.app_name = p_app_name AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.id
     ), ranked AS (
-        SELECT s.*, (v_text * s.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0) AS relevance
+        SELECT s.*, coalesce((v_text * s.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
+            CASE p_profile WHEN 'retention' THEN s.vector_score * s.retention
+                ELSE v_text * s.text_score + v_vector * s.vector_score
+                    + v_strength * coalesce(s.strength, s.retention) + v_recency * s.recency END AS score
         FROM parts s
+        WHERE s.strength IS NULL OR s.strength >= 0.05 -- too weak to be remembered, in the profile that says so
+    ), top AS MATERIALIZED (
+        SELECT r.* FROM ranked r WHERE r.relevance >= p_min_relevance
+        ORDER BY r.score DESC, r.occurred_until DESC, r.row_id LIMIT p_limit
     )
-    SELECT r.id, r.content, r.memory_type, r.category,
-        CASE p_profile WHEN 'retention' THEN r.vector_score * r.retention
-            ELSE v_text * r.text_score + v_vector * r.vector_score
-                + v_strength * coalesce(r.strength, r.retention) + v_recency * r.recency END AS score,
-        coalesce(r.relevance, 0), r.text_score, r.vector_score, r.retention, r.recency,
-        r.thread_id, r.from_seq, r.to_seq, r.author, r.source, r.occurred_from, r.occurred_until, r.created_at,
-        r.access_count, r.token_count, r.token_count_exact, r.tags, r.metadata, r.content_hash, r.trust
-    FROM ranked r
-    WHERE coalesce(r.relevance, 0) >= p_min_relevance
-      AND (r.strength IS NULL OR r.strength >= 0.05) -- too weak to be remembered, in the profile that says so
-    ORDER BY score DESC, r.occurred_until DESC, r.id
-    LIMIT p_limit;
+    SELECT m.id, m.content, m.memory_type, m.category, t.score, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
+        m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
+        m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
+    FROM top t
+    JOIN hippocampus.memories m ON m.id = t.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+    ORDER BY t.score DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS

@@ -26,6 +26,12 @@ FROM hippocampus.memories m JOIN hippocampus.events e ON false WHERE false;
 COMMENT ON VIEW hippocampus.context_entries IS
     'What get_context_window returns: the entries of a window in order, and, when asked for, what was left out and why.';
 
+CREATE VIEW hippocampus.context_lines WITH (security_invoker = true) AS
+SELECT 0::bigint AS rank, e.id, e.thread_id, e.sequence_num, ''::text AS line, 0::integer AS cost
+FROM hippocampus.events e WHERE false;
+COMMENT ON VIEW hippocampus.context_lines IS
+    'The events that a window could show, newest first, each as a line with the tokens that it costs at most.';
+
 CREATE VIEW hippocampus.retention_bands WITH (security_invoker = true) AS
 SELECT 0::bigint AS total, 0::bigint AS high, 0::bigint AS medium, 0::bigint AS low,
     0::double precision AS average_score;
@@ -51,12 +57,12 @@ COMMENT ON VIEW hippocampus.retention_batches IS
     'What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.';
 
 GRANT SELECT ON hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
-    hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches
+    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin
 DROP VIEW hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
-    hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches;
+    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches;
 -- +goose StatementEnd

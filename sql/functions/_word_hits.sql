@@ -1,0 +1,43 @@
+-- The memories that the words of a query find, with the share of evidence that each has (see _evidence): of its
+-- own and its neighbours' words, and half as much of its conversation's. The best has 1 where all of it is best.
+-- A row at no one place in the log is its own conversation; one that only its neighbours brought is looked up.
+CREATE OR REPLACE FUNCTION hippocampus._word_hits(
+    p_user_id text,
+    p_app_name text,
+    p_terms text[],
+    p_pool integer
+) RETURNS TABLE (row_id uuid, score double precision)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $fn$
+BEGIN
+    IF cardinality(p_terms) = 0 THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+    SELECT r.row_id, r.score FROM (
+        SELECT CASE WHEN o.row_id IS NULL THEN (
+                SELECT m.id FROM hippocampus.threads h
+                JOIN hippocampus.memories m ON m.thread_id = h.id AND m.from_seq = o.place % 16777216
+                    AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type = 'episodic'
+                WHERE h.number = o.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+                LIMIT 1) ELSE o.row_id END AS row_id, o.score
+        FROM (
+            SELECT t.row_id, t.place, (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score
+            FROM (
+                SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / nullif(max(coalesce(e.nearby, e.own)) OVER (), 0) AS words,
+                    e.session / nullif(max(e.session) OVER (), 0) AS session
+                FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool) e
+            ) t
+            ORDER BY score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
+        ) o
+    ) r
+    WHERE r.row_id IS NOT NULL AND r.score > 0;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._word_hits IS
+    'The memories that the words of a query find, with their share of the evidence.';
+REVOKE ALL ON FUNCTION hippocampus._word_hits FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._word_hits
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
