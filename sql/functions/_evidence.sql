@@ -33,7 +33,7 @@ DECLARE
     v_turns double precision;
     v_finders text[];
     v_finder_idf double precision[];
-    v_talk_idf double precision[];
+    v_read double precision[]; -- which share of a finder's postings is read
     v_others text[];
     v_other_idf double precision[];
 BEGIN
@@ -46,13 +46,11 @@ BEGIN
     INTO v_talks, v_turns
     FROM (SELECT (t.next_seq - 1)::double precision AS turns FROM hippocampus.threads t
           WHERE t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.session_id LIMIT 256) t;
-    -- for a talk, a term weighs by how many talks hold it: of so many rows, spread at random, so many
     SELECT array_agg(w.term) FILTER (WHERE w.finds), array_agg(w.idf) FILTER (WHERE w.finds),
-        array_agg(ln(1 + (v_talks - w.talks + 0.5) / (w.talks + 0.5))) FILTER (WHERE w.finds),
+        array_agg(coalesce(least(1, v_cap / w.df), 1)) FILTER (WHERE w.finds),
         array_agg(w.term) FILTER (WHERE NOT w.finds), array_agg(w.idf) FILTER (WHERE NOT w.finds)
-    INTO v_finders, v_finder_idf, v_talk_idf, v_others, v_other_idf
-    FROM (SELECT t.*, v_talks * (1 - exp(-least(700, t.df / v_talks))) AS talks
-          FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
+    INTO v_finders, v_finder_idf, v_read, v_others, v_other_idf
+    FROM (SELECT t.* FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
           ORDER BY t.df, t.term) w;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
@@ -84,12 +82,14 @@ BEGIN
                 AND (d.step = 0 OR (t.row_id IN (SELECT f.row_id FROM found f ORDER BY f.weight DESC, f.row_id LIMIT 200)) IS TRUE)
               GROUP BY 1, 2) s
         GROUP BY s.place
-    ), talks AS (
-        SELECT w.number, sum(v_talk_idf[w.term] * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
-        FROM (SELECT h.place / 16777216 AS number, h.term, count(*) AS rows FROM hits h
-              WHERE (h.place / 16777216 IN (SELECT f.place / 16777216 FROM found f)) IS TRUE
-              GROUP BY 1, 2) w
+    ), talks AS ( -- for a talk, a term weighs by how many talks hold it
+        SELECT w.number, sum(w.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
+        FROM (SELECT c.number, c.rows, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
+              FROM (SELECT h.place / 16777216 AS number, count(*) AS rows,
+                        count(*) OVER (PARTITION BY h.term) / v_read[h.term] AS df
+                    FROM hits h WHERE h.place IS NOT NULL GROUP BY h.place / 16777216, h.term) c) w
         JOIN hippocampus.threads t ON t.number = w.number AND t.user_id = p_user_id AND t.app_name = p_app_name
+        WHERE (w.number IN (SELECT f.place / 16777216 FROM found f)) IS TRUE
         GROUP BY w.number
     ), parts AS ( -- a row, where it stands and its talk, side by side
         SELECT t.row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t

@@ -46,7 +46,7 @@ BEGIN
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
-    v_pool := greatest(50, least(4 * p_limit, p_limit + 50));
+    v_pool := greatest(50, least(4 * p_limit, p_limit + 100));
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
