@@ -27,12 +27,14 @@ WITH claimed AS (
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
 )
 SELECT l.row_id, l.user_id, l.app_name, l.source, l.attempts,
-    left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), s.text, ''), $1::integer)::text AS text
+    left(coalesce(m.content, hippocampus._fact_text(f.key, f.value), c.heading || E'\n' || c.content, a.term, s.text, ''), $1::integer)::text AS text
 FROM leased l
 LEFT JOIN hippocampus.memories m ON l.source = 'memory' AND m.id = l.row_id AND m.user_id = l.user_id AND m.app_name = l.app_name
     AND m.superseded_by IS NULL
 LEFT JOIN hippocampus.facts f ON l.source = 'fact' AND f.id = l.row_id AND f.user_id = l.user_id AND f.app_name = l.app_name
 LEFT JOIN hippocampus.store_items s ON l.source = 'store' AND s.id = l.row_id AND s.user_id = l.user_id AND s.app_name = l.app_name
+LEFT JOIN hippocampus.chunks c ON l.source = 'chunk' AND c.id = l.row_id AND c.user_id = l.user_id AND c.app_name = l.app_name
+LEFT JOIN hippocampus.anchors a ON l.source = 'anchor' AND a.id = l.row_id AND a.user_id = l.user_id AND a.app_name = l.app_name
 `
 
 type EmbeddingClaimParams struct {

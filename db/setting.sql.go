@@ -26,3 +26,20 @@ func (q *Queries) SettingGet(ctx context.Context, db DBTX, arg *SettingGetParams
 	err := row.Scan(&value)
 	return value, err
 }
+
+const settingMerge = `-- name: SettingMerge :exec
+SELECT hippocampus.put_setting(p_app_name => $1, p_key => $2::text, p_value => coalesce((
+    SELECT s.value FROM hippocampus.settings s WHERE s.app_name = $1 AND s.key = $2::text), '{}') || $3::jsonb)
+`
+
+type SettingMergeParams struct {
+	AppName string
+	Key     string
+	Value   json.RawMessage
+}
+
+// Sets some parts of a setting that is an object, and leaves the others.
+func (q *Queries) SettingMerge(ctx context.Context, db DBTX, arg *SettingMergeParams) error {
+	_, err := db.Exec(ctx, settingMerge, arg.AppName, arg.Key, arg.Value)
+	return err
+}

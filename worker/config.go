@@ -21,6 +21,16 @@ type Counter interface {
 
 // Config is the configuration of [New].
 type Config struct {
+	// AnchorSchedule is when the anchor indexes of all tenants are rebuilt; see [Cron].
+	//
+	// Defaults to every day at 04:15 UTC.
+	AnchorSchedule river.PeriodicSchedule
+
+	// AnchorTimeout bounds one attempt at these rebuilds, which goes on with the tenant where it was.
+	//
+	// Defaults to 4 hours.
+	AnchorTimeout time.Duration
+
 	// ConsolidateTimeout bounds one attempt at a consolidation. A long conversation is stored piece
 	// by piece, and goes on in another attempt that counts as none; so this must be enough for one
 	// piece, with all its calls of models.
@@ -191,6 +201,10 @@ type Config struct {
 // WithDefaults returns a copy with every unset field filled.
 func (c *Config) WithDefaults() *Config {
 	d := *c
+	if d.AnchorSchedule == nil {
+		d.AnchorSchedule, _ = Cron("15 4 * * *", time.UTC) // which can be read
+	}
+	d.AnchorTimeout = cmp.Or(d.AnchorTimeout, 4*time.Hour)
 	d.ConsolidateTimeout = cmp.Or(d.ConsolidateTimeout, 10*time.Minute)
 	d.ConsolidationWorkers = cmp.Or(d.ConsolidationWorkers, 8)
 	d.CountTokensTimeout = cmp.Or(d.CountTokensTimeout, 2*time.Minute)

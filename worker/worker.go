@@ -88,6 +88,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	w.metrics.instrument(&models)
 
 	workers := river.NewWorkers()
+	river.AddWorker(workers, &anchorWorker{Worker: w})
 	river.AddWorker(workers, &consolidateWorker{Worker: w})
 	river.AddWorker(workers, &countTokensWorker{Worker: w})
 	river.AddWorker(workers, &embedWorker{Worker: w})
@@ -318,6 +319,9 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 			}
 			return HarvestArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: HarvestArgs{}.Kind(), RunOnStart: true}),
+		river.NewPeriodicJob(w.config.AnchorSchedule, func() (river.JobArgs, *river.InsertOpts) {
+			return AnchorArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: AnchorArgs{}.Kind()}),
 		river.NewPeriodicJob(w.config.RetentionSchedule, func() (river.JobArgs, *river.InsertOpts) {
 			return RetentionArgs{}, nil
 		}, &river.PeriodicJobOpts{ID: RetentionArgs{}.Kind()}),

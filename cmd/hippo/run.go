@@ -181,7 +181,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.StringVar(&a.userID, "user", "me", "the user whose memory it is")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log to standard error")
-	root.AddCommand(a.bench(), a.context(), a.demo(), a.doctor(), a.importing(), a.learn(), a.lessons(), a.promote(), a.reembed(),
+	root.AddCommand(a.anchors(), a.bench(), a.context(), a.demo(), a.doctor(), a.importing(), a.index(), a.learn(), a.lessons(), a.promote(), a.reembed(),
 		a.rollback(), a.search(), a.sqlAPI(), a.stats())
 	return root
 }

@@ -73,6 +73,7 @@ type app struct {
 	stderr io.Writer
 	stdout io.Writer
 
+	anchors     string
 	chatModel   string // its name, once it is open
 	databaseURL string
 	httpAddress string
@@ -145,6 +146,7 @@ func (a *app) command() *cobra.Command {
 func (a *app) addFlags(flags *pflag.FlagSet) {
 	d := (&worker.Config{}).WithDefaults()
 	c := &a.config
+	flags.StringVar(&a.anchors, "anchor-schedule", "15 4 * * *", `when anchor indexes are rebuilt, as cron has it, or "never"`)
 	flags.StringVar(&a.databaseURL, "database-url", "", "the database, as postgres://user:password@host:port/name")
 	flags.StringVar(&a.httpAddress, "http", "", "where to answer health checks and scrapes, e.g. :8081")
 	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
@@ -152,7 +154,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&a.maxConns, "max-connections", 12, "greatest number of connections to the database")
 	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, print what was done, then exit")
 	flags.StringVar(&a.retention, "retention-schedule", "0 3 * * *", `when retention runs, as cron has it, or "never"`)
-	flags.StringVar(&a.timeZone, "time-zone", "UTC", "time zone of the schedule, e.g. Europe/Berlin")
+	flags.StringVar(&a.timeZone, "time-zone", "UTC", "time zone of the schedules, e.g. Europe/Berlin")
 
 	flags.IntVar(&c.ConsolidationWorkers, "consolidation-workers", d.ConsolidationWorkers, "consolidations at once")
 	flags.DurationVar(&c.ConsolidateTimeout, "consolidate-timeout", d.ConsolidateTimeout, "time limit of one attempt at a consolidation")
@@ -238,6 +240,9 @@ func (a *app) complete(ctx context.Context) error {
 	zone, err := time.LoadLocation(a.timeZone)
 	if err != nil {
 		return usageError{fmt.Errorf("--time-zone: %w", err)}
+	}
+	if a.config.AnchorSchedule, err = worker.Cron(a.anchors, zone); err != nil {
+		return usageError{fmt.Errorf("--anchor-schedule: %w", err)}
 	}
 	if a.config.RetentionSchedule, err = worker.Cron(a.retention, zone); err != nil {
 		return usageError{fmt.Errorf("--retention-schedule: %w", err)}

@@ -10,7 +10,7 @@ AS $fn$
 DECLARE
     v_type text := CASE WHEN p_key IN ('text_search_config', 'token_encoding') THEN 'string'
         WHEN p_key IN ('episodic_turns', 'fact_supersede_margin', 'exact_search_rows') THEN 'number'
-        WHEN p_key = 'ranking' OR p_key LIKE 'ranking/_%' THEN 'object' END;
+        WHEN p_key IN ('ranking', 'anchors') OR p_key LIKE 'ranking/_%' OR p_key LIKE 'anchors/_%' THEN 'object' END;
     v_number numeric := CASE WHEN jsonb_typeof(p_value) = 'number' THEN least(greatest(p_value::numeric, -1e12), 1e12) END;
     v_weight record;
 BEGIN
@@ -22,13 +22,17 @@ BEGIN
     ELSIF v_type IS NULL THEN
         RAISE EXCEPTION 'the setting % is unknown', coalesce(quote_literal(left(p_key, 100)), 'null')
             USING ERRCODE = 'HC009', HINT = 'Give one of: text_search_config, token_encoding, episodic_turns, '
-                'fact_supersede_margin, exact_search_rows, ranking, ranking/MODEL, similarity, similarity/MODEL.';
+                'fact_supersede_margin, exact_search_rows, ranking, ranking/MODEL, similarity, similarity/MODEL, anchors, anchors/MODEL.';
     ELSIF p_value IS NULL OR jsonb_typeof(p_value) <> v_type THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), coalesce(left(p_value::text, 100), 'null')
             USING ERRCODE = 'HC009', HINT = format('Give a JSON %s.', v_type);
     ELSIF v_number % 1 <> 0 AND p_key <> 'fact_supersede_margin' THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), p_value
             USING ERRCODE = 'HC009', HINT = 'Give a whole number.';
+    END IF;
+    IF p_key = 'anchors' OR p_key LIKE 'anchors/_%' THEN
+        PERFORM hippocampus._check_anchor_setting(p_key, p_value);
+        RETURN;
     END IF;
     CASE p_key
         WHEN 'text_search_config' THEN

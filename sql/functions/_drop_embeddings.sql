@@ -21,3 +21,7 @@ CREATE OR REPLACE TRIGGER facts_drop_embeddings AFTER DELETE ON hippocampus.fact
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();
 CREATE OR REPLACE TRIGGER store_items_drop_embeddings AFTER DELETE ON hippocampus.store_items
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();
+CREATE OR REPLACE TRIGGER chunks_drop_embeddings AFTER DELETE ON hippocampus.chunks
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();
+CREATE OR REPLACE TRIGGER anchors_drop_embeddings AFTER DELETE ON hippocampus.anchors
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._drop_embeddings();

@@ -29,6 +29,9 @@ BEGIN
         WHEN 'store' THEN
             PERFORM hippocampus._index_terms('store', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
                 array_agg(n.text), array_agg(NULL::uuid), array_agg(NULL::bigint)) FROM new_rows n;
+        WHEN 'chunk' THEN -- neighbours in a document are told apart by their headings: each stands for itself
+            PERFORM hippocampus._index_terms('chunk', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
+                array_agg(n.heading || E'\n' || n.content), array_agg(NULL::uuid), array_agg(NULL::bigint)) FROM new_rows n;
     END CASE;
     IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
         WITH held AS (
@@ -48,7 +51,7 @@ BEGIN
     RETURN NULL;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._index_rows IS 'Trigger: keeps the index of words for events, memories, facts and the store.';
+COMMENT ON FUNCTION hippocampus._index_rows IS 'Trigger: keeps the index of words for events, memories, facts, chunks and the store.';
 REVOKE ALL ON FUNCTION hippocampus._index_rows FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER events_index_insert AFTER INSERT ON hippocampus.events
@@ -75,3 +78,9 @@ CREATE OR REPLACE TRIGGER store_items_index_insert AFTER INSERT ON hippocampus.s
 CREATE OR REPLACE TRIGGER store_items_index_delete AFTER DELETE ON hippocampus.store_items
     REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
     EXECUTE FUNCTION hippocampus._index_rows('store');
+CREATE OR REPLACE TRIGGER chunks_index_insert AFTER INSERT ON hippocampus.chunks
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION hippocampus._index_rows('chunk');
+CREATE OR REPLACE TRIGGER chunks_index_delete AFTER DELETE ON hippocampus.chunks
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT
+    EXECUTE FUNCTION hippocampus._index_rows('chunk');

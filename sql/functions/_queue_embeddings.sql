@@ -25,3 +25,5 @@ CREATE OR REPLACE TRIGGER facts_queue AFTER INSERT ON hippocampus.facts
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('fact');
 CREATE OR REPLACE TRIGGER store_items_queue AFTER INSERT ON hippocampus.store_items
     REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('store');
+CREATE OR REPLACE TRIGGER chunks_queue AFTER INSERT ON hippocampus.chunks
+    REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._queue_embeddings('chunk');

@@ -15,6 +15,12 @@ BEGIN
         WHEN 'fact' THEN
             RETURN QUERY SELECT f.id, f.user_id, f.app_name FROM hippocampus.facts f
             WHERE f.id > p_after ORDER BY f.id LIMIT p_limit;
+        WHEN 'chunk' THEN
+            RETURN QUERY SELECT c.id, c.user_id, c.app_name FROM hippocampus.chunks c
+            WHERE c.id > p_after ORDER BY c.id LIMIT p_limit;
+        WHEN 'anchor' THEN
+            RETURN QUERY SELECT a.id, a.user_id, a.app_name FROM hippocampus.anchors a
+            WHERE a.id > p_after ORDER BY a.id LIMIT p_limit;
         WHEN 'store' THEN
             RETURN QUERY SELECT s.id, s.user_id, s.app_name FROM hippocampus.store_items s
             WHERE s.id > p_after AND s.text <> '' ORDER BY s.id LIMIT p_limit;

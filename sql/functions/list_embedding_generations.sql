@@ -6,6 +6,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 3
 BEGIN ATOMIC
     SELECT g.generation, g.dimension, g.status, coalesce(g.model, ''), g.created_at, g.queued_at,
         (SELECT count(*) FROM hippocampus.memories m WHERE m.superseded_by IS NULL) + (SELECT count(*) FROM hippocampus.facts)
+            + (SELECT count(*) FROM hippocampus.chunks) + (SELECT count(*) FROM hippocampus.anchors)
             + (SELECT count(*) FROM hippocampus.store_items s WHERE s.text <> ''),
         coalesce(v.vectors, 0), coalesce(q.waiting, 0), coalesce(q.failed, 0)
     FROM hippocampus.embedding_models g

@@ -15,6 +15,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_setting IS
-    'Sets a setting of an app, or with ''*'' the deployment''s: text_search_config (the name of a text search configuration; only before the first row is written), token_encoding, episodic_turns (1 to 1000), fact_supersede_margin (0 to 1), exact_search_rows, ranking and ranking/MODEL (weights text, vector, strength, recency), similarity and similarity/MODEL (duplicate, ask, forget: from which similarity on two facts are one, are compared, and a description means a memory). Raises HC009 for a key that is unknown or a value that is not valid.';
+    'Sets a setting of an app, or with ''*'' the deployment''s: text_search_config (the name of a text search configuration; only before the first row is written), token_encoding, episodic_turns (1 to 1000), fact_supersede_margin (0 to 1), exact_search_rows, ranking and ranking/MODEL (weights text, vector, strength, recency), similarity and similarity/MODEL (duplicate, ask, forget: from which similarity on two facts are one, are compared, and a description means a memory), anchors and anchors/MODEL (per_anchor, theta, semantic_theta, cap, anchor_weight, vocabulary; what a row leaves out, the more general one says). Raises HC009 for a key that is unknown or a value that is not valid.';
 REVOKE ALL ON FUNCTION hippocampus.put_setting FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_setting TO hippocampus_service, hippocampus_worker;

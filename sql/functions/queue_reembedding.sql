@@ -18,7 +18,7 @@ DECLARE
     v_looked integer := 0;
     v_source text;
     v_after uuid;
-    v_sources constant text[] := ARRAY['memory', 'fact', 'store'];
+    v_sources constant text[] := ARRAY['memory', 'fact', 'chunk', 'anchor', 'store'];
 BEGIN
     PERFORM hippocampus._check_range('p_max_rows', p_max_rows, 1, 1000000);
     SELECT g.* INTO v_building FROM hippocampus.embedding_models g

@@ -21,7 +21,7 @@ CREATE TABLE hippocampus.postings (
     source   text COLLATE "C" NOT NULL,
     term     text COLLATE "C" NOT NULL,
     CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, row_id) INCLUDE (tf, length, place),
-    CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact', 'store')),
+    CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
     CONSTRAINT postings_tf_check CHECK (tf BETWEEN 1 AND length)
 );
 CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
@@ -40,7 +40,7 @@ CREATE TABLE hippocampus.posting_totals (
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
     CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source, id) INCLUDE (rows, terms),
-    CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'store'))
+    CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store'))
 );
 COMMENT ON TABLE hippocampus.posting_totals IS
     'Rows and terms indexed, per tenant and source, as changes to be summed: writers add rows here and never wait for each other.';
@@ -80,7 +80,7 @@ CREATE TABLE hippocampus.embeddings (
     CONSTRAINT embeddings_generation_fkey FOREIGN KEY (generation, dimension)
         REFERENCES hippocampus.embedding_models (generation, dimension),
     CONSTRAINT embeddings_dimension_check CHECK (public.vector_dims(embedding) = dimension),
-    CONSTRAINT embeddings_source_check CHECK (source IN ('memory', 'fact', 'store'))
+    CONSTRAINT embeddings_source_check CHECK (source IN ('memory', 'fact', 'chunk', 'anchor', 'store'))
 );
 ALTER TABLE hippocampus.embeddings ALTER COLUMN embedding SET STORAGE PLAIN;
 CREATE INDEX embeddings_row_id_idx ON hippocampus.embeddings (row_id);
@@ -97,7 +97,7 @@ CREATE TABLE hippocampus.embedding_queue (
     source    text COLLATE "C" NOT NULL,
     error     text,
     CONSTRAINT embedding_queue_pkey PRIMARY KEY (row_id, user_id, app_name),
-    CONSTRAINT embedding_queue_source_check CHECK (source IN ('memory', 'fact', 'store')),
+    CONSTRAINT embedding_queue_source_check CHECK (source IN ('memory', 'fact', 'chunk', 'anchor', 'store')),
     CONSTRAINT embedding_queue_attempts_check CHECK (attempts >= 0)
 );
 CREATE INDEX embedding_queue_run_after_idx ON hippocampus.embedding_queue (run_after);
@@ -115,7 +115,7 @@ CREATE TABLE hippocampus.vector_indexes (
     CONSTRAINT vector_indexes_pkey PRIMARY KEY (user_id, app_name, generation, source),
     CONSTRAINT vector_indexes_generation_fkey FOREIGN KEY (generation)
         REFERENCES hippocampus.embedding_models (generation),
-    CONSTRAINT vector_indexes_source_check CHECK (source IN ('memory', 'fact')),
+    CONSTRAINT vector_indexes_source_check CHECK (source IN ('memory', 'fact', 'chunk')),
     CONSTRAINT vector_indexes_status_check CHECK (status IN ('building', 'ready'))
 );
 CREATE INDEX vector_indexes_generation_idx ON hippocampus.vector_indexes (generation);

@@ -53,12 +53,15 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_user_ids": fmt.Sprintf("ARRAY['%s']", scope.UserID), "p_app_names": fmt.Sprintf("ARRAY['%s']", scope.AppName), "p_texts": "ARRAY['tea']",
 		"p_seqs": "ARRAY[1::bigint]", "p_thread_ids": fmt.Sprintf("ARRAY['%s'::uuid]", theirs.thread), "p_if_not_exists": "true",
 		"p_namespace": "ARRAY['notes']", "p_namespace_prefix": "'{}'", "p_prefix": "'{}'", "p_suffix": "'{}'", "p_index": "NULL", "p_filter": "'{}'",
-		"p_path": "'title'", "p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
+		"p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
 		"p_outcome": "'success'", "p_trajectory": "'[]'", "p_trust": "'agent'", "p_kind": "'note'", "p_insight": "'harmless'",
 		"p_deletions": `'[{"entityName": "tea", "observations": ["harmless observation", "other observation"]}]'`,
 		"p_entities":  `'[{"name": "tea", "entityType": "drink", "observations": ["harmless"]}]'`,
 		"p_names":     "ARRAY['tea', 'harmless relation']", "p_observations": `'[{"entityName": "tea", "contents": ["harmless"]}]'`,
 		"p_relations": `'[{"from": "tea", "to": "harmless relation", "relationType": "is"}]'`, "p_list": "NULL",
+		"p_chunks": "'[{\"content\": \"harmless\", \"start_line\": 1}]'", "p_path": "'harmless.md'", "p_title": "'x'",
+		"p_content_hash": "NULL", "p_sources": "NULL", "p_tiers": "'{semantic,episodic}'", "p_project_anchors": "ARRAY['harmless']", "p_origin": "'memory'",
+		"p_lease_seconds": "60", "p_words": "ARRAY['x']",
 		"p_session_id": "'harmless session'", "p_dry_run": "false", "p_query_embedding": "array_fill(1, ARRAY[64])::public.vector",
 		"p_log": "'erase'", "p_undecided": "'resolve'", "p_retired": "'{}'", "p_decisions": "NULL",
 		"p_fact": `'{"key": "word", "value": "harmless"}'`, "p_facts": `'[{"key": "word", "value": "harmless"}]'`,
@@ -92,6 +95,8 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 			value = "(SELECT p FROM hippocampus._retention_policy('shop', 'semantic', 'chat') p)"
 		case kind == "hippocampus.threads":
 			value = "(SELECT t FROM hippocampus.threads t LIMIT 1)"
+		case name == "p_kind" && f.Name == "put_document":
+			value = "'text'"
 		case name == "p_content" && kind == "jsonb":
 			value = `'"harmless"'`
 		case name == "p_value" && strings.HasPrefix(f.Name, "store_"):

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+func (a *app) anchors() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "anchors",
+		Short: "Look up, rebuild and calibrate the anchor index of documents",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_ = cmd.Help()
+			return usageError{errors.New("a command is missing")}
+		},
+	}
+	cmd.AddCommand(a.anchorsCalibrate(), a.anchorsDeny(), a.anchorsLookup(), a.anchorsRebuild(), a.anchorsSources())
+	return cmd
+}
+
+func (a *app) anchorsLookup() *cobra.Command {
+	var (
+		limit    int
+		projects []string
+	)
+	cmd := &cobra.Command{
+		Use:   "lookup QUERY…",
+		Short: "Find chunks and memories by the anchors of a question",
+		Long: `Finds chunks and memories by the anchors that a question names (lexical) or means
+(semantic), and by those of the project that is being talked about (--project), which
+stand for what a pronoun leaves out. Of each document the best chunk is shown, and which
+anchors brought it. Nothing is found before the first rebuild.`,
+		Args: someArgs("a question"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := inRange("limit", limit, 1, 100); err != nil {
+				return err
+			}
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				hits, err := e.service.Documents().Lookup(cmd.Context(), a.scope(), strings.Join(args, " "),
+					&service.LookupOptions{MaxChunks: limit, ProjectAnchors: projects})
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(hits)
+				}
+				t := a.table("SCORE", "ANCHOR", "QUERY", "WHERE", "BY", "TEXT")
+				for _, h := range hits {
+					by := make([]string, len(h.Anchors))
+					for i := range by {
+						by[i] = h.Anchors[i] + " (" + h.Ways[i] + ")"
+					}
+					where := h.Origin
+					if h.Path != "" {
+						where = fmt.Sprintf("%s:%d", h.Path, h.StartLine)
+					}
+					t.row(h.Score, h.AnchorScore, h.QueryScore, where, oneLine(strings.Join(by, ", "), 40), oneLine(h.Content, 60))
+				}
+				return t.print()
+			})
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", 30, "the greatest number of hits")
+	cmd.Flags().StringSliceVar(&projects, "project", nil, "a name of what is being talked about; may be given again")
+	return cmd
+}
+
+func (a *app) anchorsRebuild() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rebuild",
+		Short: "Rebuild the anchor index now, as the worker does every night",
+		Long: `Rebuilds the anchor index of --user and --app beside the one that serves, and lets it serve
+at the end. It needs the vectors of the chunks: a worker, or "hippo index", makes them. Cut off
+at any moment it leaves the old index serving; the next rebuild may begin two minutes later.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				made, err := a.rebuildAnchors(cmd.Context(), e)
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(made)
+				}
+				t := a.table("ANCHORS", "NEW VECTORS", "ROWS READ", "SECONDS READ", "EMBED", "FILL")
+				t.row(made.Anchors, made.Embedded, made.Rows, made.Read, made.Embed, made.Fill)
+				return t.print()
+			})
+		},
+	}
+}
+
+func (a *app) rebuildAnchors(ctx context.Context, e *engine) (*worker.AnchorResult, error) {
+	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
+	if err != nil {
+		return nil, err
+	}
+	return w.RebuildAnchors(ctx, a.scope())
+}
+
+func (a *app) anchorsDeny() *cobra.Command {
+	return &cobra.Command{
+		Use:   "deny [TERM…]",
+		Short: "Set the anchors that never bring anything, in place of those before",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				return e.service.Documents().SetDenylist(cmd.Context(), a.scope(), args)
+			})
+		},
+	}
+}
+
+func (a *app) anchorsSources() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sources [SOURCE…]",
+		Short: "Set the sources that may reach a result, in place of those before; none allows all",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				return e.service.Documents().SetSources(cmd.Context(), a.scope(), args)
+			})
+		},
+	}
+}

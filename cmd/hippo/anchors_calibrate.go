@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+// calibrationSample is how many anchors, and how many chunks, are compared with each other.
+const calibrationSample = 400
+
+// calibration is the shape of --json: cosines by which thresholds can be told.
+type calibration struct {
+	Model string `json:"model"`
+	// Background are the 50th, 90th, 99th and 99.9th percentile of any anchor and any chunk.
+	Background []float64 `json:"anchor_chunk_percentiles"`
+	// Strangers are those of a question after one anchor and any other anchor.
+	Strangers []float64 `json:"question_anchor_percentiles"`
+	// Own is the median of a question and the anchor that it asks after.
+	Own           float64 `json:"question_own_anchor_median"`
+	Theta         float64 `json:"theta"`
+	SemanticTheta float64 `json:"semantic_theta"`
+}
+
+func (a *app) anchorsCalibrate() *cobra.Command {
+	var write bool
+	cmd := &cobra.Command{
+		Use:   "calibrate",
+		Short: "Measure how near anchors, chunks and questions are, and propose thresholds",
+		Long: `A cosine means something else to every embedding model. This compares anchors with chunks,
+and questions that are made by rule ("What is TERM?") with anchors, and proposes as theta
+the 99th percentile of any anchor and any chunk, and as semantic_theta the 99.9th of a
+question and any anchor but its own. --write makes them the deployment's for the model that
+serves (the setting anchors/MODEL); rebuild afterwards.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				c, err := a.calibrate(cmd.Context(), e)
+				if err != nil {
+					return err
+				}
+				if write {
+					if err := writeCalibration(cmd.Context(), e, c); err != nil {
+						return err
+					}
+				}
+				if a.json {
+					return a.printJSON(c)
+				}
+				t := a.table("COSINE OF", "50 %", "90 %", "99 %", "99.9 %", "PROPOSED")
+				t.row("anchor and any chunk", c.Background[0], c.Background[1], c.Background[2], c.Background[3], fmt.Sprintf("theta %.3f", c.Theta))
+				t.row("question and any anchor", c.Strangers[0], c.Strangers[1], c.Strangers[2], c.Strangers[3], fmt.Sprintf("semantic_theta %.3f", c.SemanticTheta))
+				t.row("question and its anchor", c.Own, "", "", "", "")
+				return t.print()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&write, "write", false, "set what is proposed")
+	return cmd
+}
+
+func (a *app) calibrate(ctx context.Context, e *engine) (*calibration, error) {
+	queries := db.New()
+	c := &calibration{Model: e.models.Embedder.Name()}
+	background, err := queries.AnchorSampleSimilarities(ctx, e.pool, &db.AnchorSampleSimilaritiesParams{
+		AppName: a.appName, MaxRows: calibrationSample, UserID: a.userID,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compare anchors with chunks: %w", db.Wrap(err))
+	}
+	anchors, err := queries.AnchorSample(ctx, e.pool, &db.AnchorSampleParams{AppName: a.appName, MaxRows: calibrationSample, UserID: a.userID})
+	if err != nil {
+		return nil, fmt.Errorf("read anchors: %w", db.Wrap(err))
+	}
+	if len(background) == 0 || len(anchors) < 2 {
+		return nil, errors.New("there are no anchors to measure; index documents and rebuild first (hippo index --rebuild)")
+	}
+	c.Background = background
+	var own, strangers []float64
+	for part := range slices.Chunk(anchors, 100) {
+		texts := make([]string, len(part))
+		for i, anchor := range part {
+			texts[i] = "What is " + anchor.Term + "?"
+		}
+		vectors, err := e.models.Embedder.Embed(ctx, texts, model.TaskQuery)
+		if err != nil {
+			return nil, fmt.Errorf("embed questions: %w", err)
+		}
+		for i, vector := range vectors {
+			for _, other := range anchors {
+				similarity := dot(vector, other.Embedding.Slice())
+				if other.ID == part[i].ID {
+					own = append(own, similarity)
+				} else {
+					strangers = append(strangers, similarity)
+				}
+			}
+		}
+	}
+	slices.Sort(own)
+	slices.Sort(strangers)
+	at := func(share float64) float64 { return strangers[int(share*float64(len(strangers)-1))] }
+	c.Strangers = []float64{at(0.5), at(0.9), at(0.99), at(0.999)}
+	c.Own = own[len(own)/2]
+	c.Theta, c.SemanticTheta = max(0, c.Background[2]), max(0, c.Strangers[3])
+	return c, nil
+}
+
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+func writeCalibration(ctx context.Context, e *engine, c *calibration) error {
+	value, err := json.Marshal(map[string]float64{"semantic_theta": c.SemanticTheta, "theta": c.Theta})
+	if err != nil {
+		return fmt.Errorf("write thresholds: %w", err)
+	}
+	err = db.New().SettingMerge(ctx, e.pool, &db.SettingMergeParams{AppName: "*", Key: "anchors/" + c.Model, Value: value})
+	if err != nil {
+		return fmt.Errorf("set thresholds: %w", db.Wrap(err))
+	}
+	return nil
+}

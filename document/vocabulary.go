@@ -1,0 +1,266 @@
+package document
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+)
+
+// The kinds of terms, best first.
+const (
+	KindEntity  = "entity"
+	KindProject = "project"
+	KindHeading = "heading"
+	KindBold    = "bold"
+	KindWord    = "word"
+)
+
+const (
+	// maxWitnesses is how many rows are remembered that say a term.
+	maxWitnesses = 8
+	// maxPhraseWords is how many words a term may have.
+	maxPhraseWords = 5
+	// maxPhraseHan is how many characters a term of a script without spaces may have.
+	maxPhraseHan = 8
+	// phraseShare is how much of a vocabulary is headings and bold terms, if there are so many.
+	phraseShare = 0.6
+	// commonShare is how many of all rows a single word may stand in, to tell them apart.
+	commonShare = 0.1
+	// pruneAt is how many words are counted before those are dropped that were seen once.
+	pruneAt = 2_000_000
+)
+
+// stopHan are characters of Chinese that begin and end no term: particles, pronouns, conjunctions.
+const stopHan = "的了是在和与或及不也都而就这那其之以为于把被让从到对将会能可要很更最个们它他她我你您有没无上下中里着过等该此但若因所并则又再只还才呢吗吧啊"
+
+// Term is a term that a question may name.
+type Term struct {
+	Kind string
+	Term string
+	// DF is how many rows say it.
+	DF int
+	// Witnesses are those rows, where they are eight at most.
+	Witnesses []uuid.UUID
+
+	longer int // the greatest DF of a Chinese term that has this one within it
+	score  float64
+	tf     int
+}
+
+// Vocabulary counts the terms of a corpus, row by row: phrases of headings and in bold, names, and
+// single words. Chinese words are runs of two to four characters.
+type Vocabulary struct {
+	phrases map[string]*Term // by their words in lower case
+	rows    int
+	words   map[string]*Term
+}
+
+// NewVocabulary makes an empty one.
+func NewVocabulary() *Vocabulary {
+	return &Vocabulary{phrases: map[string]*Term{}, words: map[string]*Term{}}
+}
+
+var (
+	boldTerm = regexp.MustCompile(`\*\*([^*\n]{2,80})\*\*|__([^_\n]{2,80})__`)
+	fence    = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$")
+	link     = regexp.MustCompile(`https?://\S+|\]\([^)\n]*\)`)
+	hanRun   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]+`)
+	word     = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{M}\p{N}_]*`)
+)
+
+// Row is a row of a corpus.
+type Row struct {
+	Content string
+	// Heading is the headings above it, with " > " between.
+	Heading string
+	ID      uuid.UUID
+	// Name is the title of a document about an entity or a project, whose kind is NameKind.
+	Name, NameKind string
+}
+
+// Add counts a row.
+func (v *Vocabulary) Add(r *Row) {
+	v.rows++
+	said := map[string]bool{} // so that a row counts once for a term
+	if r.Name != "" {
+		v.phrase(r.ID, r.Name, r.NameKind, said)
+	}
+	for part := range strings.SplitSeq(r.Heading, " > ") {
+		v.phrase(r.ID, part, KindHeading, said)
+	}
+	text := fence.ReplaceAllString(r.Content, " ")
+	for _, m := range boldTerm.FindAllStringSubmatch(text, -1) {
+		v.phrase(r.ID, cmp.Or(m[1], m[2]), KindBold, said)
+	}
+	text = link.ReplaceAllString(text, " ")
+	for _, run := range hanRun.FindAllString(text, -1) {
+		for _, term := range hanTerms(run) {
+			v.word(r.ID, term, said)
+		}
+	}
+	for _, w := range word.FindAllString(hanRun.ReplaceAllString(text, " "), -1) {
+		if isWord(w) {
+			v.word(r.ID, strings.ToLower(w), said)
+		}
+	}
+	if len(v.words) > pruneAt {
+		for name, t := range v.words {
+			if t.tf == 1 {
+				delete(v.words, name)
+			}
+		}
+	}
+}
+
+// phrase counts a heading, a bold term or a name, unless it is too long to be named.
+func (v *Vocabulary) phrase(id uuid.UUID, text, kind string, said map[string]bool) {
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), " .,:;!?*_`'\"#()[]（）：。，、！？")
+	runs := hanRun.FindAllString(text, -1)
+	n := len(word.FindAllString(hanRun.ReplaceAllString(text, " "), -1))
+	for _, run := range runs {
+		if utf8.RuneCountInString(run) > maxPhraseHan {
+			return
+		}
+		n++
+	}
+	if n == 0 || n > maxPhraseWords || len(text) > 200 || n == 1 && utf8.RuneCountInString(text) < 2 {
+		return
+	}
+	count(v.phrases, id, strings.ToLower(text), text, kind, said)
+}
+
+func (v *Vocabulary) word(id uuid.UUID, text string, said map[string]bool) {
+	count(v.words, id, text, text, KindWord, said)
+}
+
+var kinds = []string{KindEntity, KindProject, KindHeading, KindBold, KindWord}
+
+func count(terms map[string]*Term, id uuid.UUID, key, text, kind string, said map[string]bool) {
+	t := terms[key]
+	if t == nil {
+		t = &Term{Kind: kind, Term: text}
+		terms[key] = t
+	}
+	if slices.Index(kinds, kind) < slices.Index(kinds, t.Kind) {
+		t.Kind = kind
+	}
+	t.tf++
+	if said[kind[:1]+key] {
+		return
+	}
+	said[kind[:1]+key] = true
+	if n := len(t.Witnesses); n > 0 && t.Witnesses[n-1] == id {
+		return // in the heading and in bold
+	}
+	t.DF++
+	switch {
+	case t.DF <= maxWitnesses:
+		t.Witnesses = append(t.Witnesses, id)
+	default:
+		t.Witnesses = nil
+	}
+}
+
+// isWord leaves out numbers, and what is too short to mean one thing.
+func isWord(w string) bool {
+	n := utf8.RuneCountInString(w)
+	return n >= 3 && n <= 40 && strings.ContainsFunc(w, unicode.IsLetter) && (w[0] < '0' || w[0] > '9')
+}
+
+// hanTerms are the runs of two to four characters that neither begin nor end with a particle.
+func hanTerms(run string) []string {
+	runes := []rune(run)
+	var terms []string
+	for i := range runes {
+		if strings.ContainsRune(stopHan, runes[i]) {
+			continue
+		}
+		for n := 2; n <= 4 && i+n <= len(runes); n++ {
+			if !strings.ContainsRune(stopHan, runes[i+n-1]) {
+				terms = append(terms, string(runes[i:i+n]))
+			}
+		}
+	}
+	return terms
+}
+
+// Terms gives the most telling terms, at most limit of them, best first within each kind: names, then
+// phrases by (1 + ln DF) · IDF, then words by (1 + ln TF) · IDF. A word stands in two rows at least,
+// and in no more than a tenth of all. isStop tells which words are stop words.
+func (v *Vocabulary) Terms(limit int, isStop func(words []string) (map[string]bool, error)) ([]*Term, error) {
+	idf := func(t *Term) float64 { return math.Log(float64(v.rows+1) / float64(t.DF)) }
+	var names, phrases, words []*Term
+	for _, t := range v.phrases {
+		t.score = (1 + math.Log(float64(t.DF))) * idf(t)
+		if t.Kind == KindEntity || t.Kind == KindProject {
+			names = append(names, t)
+		} else {
+			phrases = append(phrases, t)
+		}
+	}
+	v.findLonger()
+	for key, t := range v.words {
+		if t.DF < 2 || float64(t.DF) > max(2, commonShare*float64(v.rows)) || v.phrases[key] != nil || within(key, t) {
+			continue
+		}
+		t.score = (1 + math.Log(float64(t.tf))) * idf(t)
+		words = append(words, t)
+	}
+	best(names)
+	best(phrases)
+	best(words)
+	words = words[:min(len(words), 4*limit)] // of which few enough are stop words
+	asked := make([]string, len(words))
+	for i, t := range words {
+		asked[i] = t.Term
+	}
+	stop, err := isStop(asked)
+	if err != nil {
+		return nil, err
+	}
+	words = slices.DeleteFunc(words, func(t *Term) bool { return stop[t.Term] })
+	names = names[:min(len(names), limit)]
+	left := limit - len(names)
+	n := max(int(phraseShare*float64(left)), left-len(words))
+	phrases = phrases[:min(len(phrases), n)]
+	return slices.Concat(names, phrases, words[:min(len(words), left-len(phrases))]), nil
+}
+
+// findLonger notes for each Chinese term how often it stands within a longer one.
+func (v *Vocabulary) findLonger() {
+	for key, t := range v.words {
+		if t.DF < 2 || !isUnspaced(key) {
+			continue
+		}
+		runes := []rune(key)
+		for n := 2; n < len(runes); n++ {
+			for i := 0; i+n <= len(runes); i++ {
+				if part := v.words[string(runes[i:i+n])]; part != nil {
+					part.longer = max(part.longer, t.DF)
+				}
+			}
+		}
+	}
+}
+
+func isUnspaced(term string) bool {
+	first, _ := utf8.DecodeRuneInString(term)
+	return unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+}
+
+// within tells whether a Chinese term is a part of a longer one that stands in almost as many rows.
+func within(key string, t *Term) bool {
+	return isUnspaced(key) && float64(t.longer) >= 0.8*float64(t.DF)
+}
+
+func best(terms []*Term) {
+	slices.SortFunc(terms, func(a, b *Term) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Term, b.Term))
+	})
+}

@@ -1,0 +1,68 @@
+-- name: AnchorClaimBuild :one
+-- The nil id where another rebuild is at work.
+SELECT coalesce(hippocampus._claim_anchor_build(p_user_id => @user_id, p_app_name => @app_name, p_lease_seconds => @lease_seconds),
+    '00000000-0000-0000-0000-000000000000')::uuid AS token;
+
+-- name: AnchorFill :one
+-- The nil id when all are filled.
+SELECT coalesce(hippocampus._fill_anchors(p_user_id => @user_id, p_app_name => @app_name, p_token => @token, p_lease_seconds => @lease_seconds,
+    p_after_id => @after_id, p_limit => @max_rows), '00000000-0000-0000-0000-000000000000')::uuid AS last_id;
+
+-- name: AnchorHoldBuild :one
+SELECT hippocampus._hold_anchor_build(p_user_id => @user_id, p_app_name => @app_name, p_token => @token,
+    p_lease_seconds => @lease_seconds)::integer AS generation;
+
+-- name: AnchorIndexListDue :many
+-- Tenants that have documents and whose index was built before a time, or never.
+SELECT i.* FROM hippocampus.anchor_indexes i
+WHERE i.built_at IS NULL OR i.built_at < @before
+ORDER BY i.user_id, i.app_name;
+
+-- name: AnchorListTexts :many
+-- What a rebuild reads, in the order of ids: chunks, or memories, of sources that are allowed.
+(SELECT c.id, d.kind, d.title, c.heading, c.content FROM hippocampus.chunks c
+ JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
+ WHERE @origin::text = 'chunk' AND c.user_id = @user_id AND c.app_name = @app_name AND c.id > @after_id
+   AND hippocampus._source_allowed(c.user_id, c.app_name, d.source)
+ ORDER BY c.id LIMIT @max_rows)
+UNION ALL
+(SELECT m.id, 'text'::text, ''::text, ''::text, m.content FROM hippocampus.memories m
+ WHERE @origin::text = 'memory' AND m.user_id = @user_id AND m.app_name = @app_name AND m.id > @after_id
+   AND m.superseded_by IS NULL AND hippocampus._source_allowed(m.user_id, m.app_name, m.source)
+ ORDER BY m.id LIMIT @max_rows)
+ORDER BY 1;
+
+-- name: AnchorPut :many
+SELECT a.id, a.term FROM hippocampus._put_anchors(p_user_id => @user_id, p_app_name => @app_name, p_token => @token,
+    p_lease_seconds => @lease_seconds, p_terms => @terms) a ORDER BY a.id;
+
+-- name: AnchorReleaseBuild :exec
+-- A rebuild that ends early leaves the next one nothing to wait for.
+UPDATE hippocampus.anchor_indexes i SET lease_until = clock_timestamp()
+WHERE i.user_id = @user_id AND i.app_name = @app_name AND i.lease_token = @token;
+
+-- name: AnchorSettings :one
+SELECT hippocampus._anchor_settings(p_app_name => @app_name)::jsonb AS settings;
+
+-- name: AnchorSwitch :one
+SELECT hippocampus._switch_anchors(p_user_id => @user_id, p_app_name => @app_name, p_token => @token)::integer AS anchors;
+
+-- name: AnchorStopWords :many
+SELECT w::text AS word FROM hippocampus._stop_words(p_words => @words::text[]) w;
+
+-- name: AnchorSample :many
+-- Ids are random, so the first are a sample.
+SELECT a.id, a.term, e.embedding::public.vector AS embedding FROM hippocampus.anchors a
+JOIN hippocampus.embedding_models g ON g.status = 'serving'
+JOIN hippocampus.embeddings e ON e.user_id = a.user_id AND e.app_name = a.app_name AND e.generation = g.generation
+    AND e.source = 'anchor' AND e.row_id = a.id
+WHERE a.user_id = @user_id AND a.app_name = @app_name
+ORDER BY a.id LIMIT @max_rows;
+
+-- name: AnchorSampleSimilarities :one
+SELECT coalesce(percentile_cont(ARRAY[0.5, 0.9, 0.99, 0.999]) WITHIN GROUP (
+    ORDER BY -(a.embedding OPERATOR(public.<#>) c.embedding)), '{}')::double precision[] AS percentiles
+FROM (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
+      WHERE e.user_id = @user_id AND e.app_name = @app_name AND e.source = 'anchor' ORDER BY e.row_id LIMIT @max_rows) a
+CROSS JOIN (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
+      WHERE e.user_id = @user_id AND e.app_name = @app_name AND e.source = 'chunk' ORDER BY e.row_id LIMIT @max_rows) c;

@@ -1,0 +1,250 @@
+package function_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// near is a vector at a cosine of the first axis's.
+func near(cosine float64) any { return vector(float32(cosine), float32(math.Sqrt(1-cosine*cosine))) }
+
+// embedChunks gives each chunk of the tenant a vector by its content.
+func (b *testBundle) embedChunks(t *testing.T, vectors map[string]any) {
+	t.Helper()
+	for content, v := range vectors {
+		id := get[uuid.UUID](t, b, "SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1 AND c.content = $2", b.UserID, content)
+		b.exec(t, "SELECT hippocampus.put_embedding($1, $2, 'chunk', $3, $4)", b.UserID, b.AppName, id, v)
+	}
+}
+
+func (b *testBundle) claim(t *testing.T) *uuid.UUID {
+	t.Helper()
+	return get[*uuid.UUID](t, b, "SELECT hippocampus._claim_anchor_build($1, $2, 60)", b.UserID, b.AppName)
+}
+
+// build makes the lists of a vocabulary, whose vectors are given, without letting them serve.
+func (b *testBundle) build(t *testing.T, token *uuid.UUID, vectors map[string]any) {
+	t.Helper()
+	for term, v := range vectors {
+		terms := toJSON(t, []map[string]any{{"term": term, "kind": "word", "df": 1, "witnesses": list[uuid.UUID](t, b,
+			"SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1 AND c.content ILIKE '%' || $2 || '%'", b.UserID, term)}})
+		for _, id := range list[uuid.UUID](t, b, "SELECT a.id FROM hippocampus._put_anchors($1, $2, $3, 60, $4) a", b.UserID, b.AppName, token, terms) {
+			b.exec(t, "SELECT hippocampus.put_embedding($1, $2, 'anchor', $3, $4)", b.UserID, b.AppName, id, v)
+		}
+	}
+	for last := new(uuid.UUID); last != nil; {
+		last = get[*uuid.UUID](t, b, "SELECT hippocampus._fill_anchors($1, $2, $3, 60, $4, 2)", b.UserID, b.AppName, token, last)
+	}
+}
+
+func (b *testBundle) switchTo(t *testing.T, token *uuid.UUID) {
+	t.Helper()
+	b.exec(t, "SELECT hippocampus._switch_anchors($1, $2, $3)", b.UserID, b.AppName, token)
+}
+
+// hit is what lookup_anchors returns.
+type hit struct {
+	Content, Origin, Path, Tier    string
+	Score, AnchorScore, QueryScore float64
+	Anchors, Ways                  []string
+}
+
+func (b *testBundle) lookup(t *testing.T, query, named string, args ...any) []hit {
+	t.Helper()
+	if named != "" {
+		named = ", " + named
+	}
+	return rowsOf[hit](t, b, "SELECT content, origin, path, tier, score, anchor_score, query_score, anchors, ways FROM hippocampus.lookup_anchors($1, $2, $3"+named+")", append([]any{b.UserID, b.AppName, query}, args...)...)
+}
+
+// corpus is two documents under two anchors.
+func (b *testBundle) corpus(t *testing.T) {
+	t.Helper()
+	b.document(t, "probes.md", "", chunk(1, "", "liveness restarts a container"), chunk(9, "", "liveness again, less so"))
+	b.document(t, "volumes.md", "", chunk(1, "", "a volume keeps files"))
+	b.embedChunks(t, map[string]any{
+		"liveness restarts a container": near(1), "liveness again, less so": near(0.85), "a volume keeps files": vector(0, 0, 1),
+	})
+	token := b.claim(t)
+	b.build(t, token, map[string]any{"Liveness": near(0.99), "volume": vector(0, 0, 1)})
+	b.switchTo(t, token)
+}
+
+func hitTexts(hits []hit) []string {
+	texts := []string{}
+	for _, h := range hits {
+		texts = append(texts, h.Content)
+	}
+	return texts
+}
+
+func TestLookupAnchors(t *testing.T) {
+	t.Parallel()
+
+	t.Run("Ways", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		hits := b.lookup(t, "What about LIVENESS?", "")
+		require.Len(t, hits, 1) // of a document the best chunk
+		require.Equal(t, "liveness restarts a container", hits[0].Content)
+		require.Equal(t, []string{"Liveness"}, hits[0].Anchors)
+		require.Equal(t, []string{"lexical"}, hits[0].Ways)
+		require.InDelta(t, 0.99, hits[0].Score, 1e-3)
+
+		hits = b.lookup(t, "why was it started anew", "p_query_embedding => $4", near(0.95))
+		require.Equal(t, []string{"semantic"}, hits[0].Ways)
+		require.InDelta(t, 0.5*0.99+0.5*0.95, hits[0].Score, 1e-2)
+		require.InDelta(t, 0.99, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_anchor_weight => 1", near(0.95))[0].Score, 1e-3)
+		require.Empty(t, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_semantic_theta => 1", near(0.95)))
+
+		require.Empty(t, b.lookup(t, "how large may it be", ""))
+		hits = b.lookup(t, "how large may it be", "p_project_anchors => '{Volumes}'")
+		require.Equal(t, []string{"a volume keeps files"}, hitTexts(hits))
+		require.Equal(t, []string{"project"}, hits[0].Ways)
+		require.Equal(t, []string{"liveness restarts a container", "a volume keeps files"}, hitTexts(b.lookup(t, "liveness of a volume", "p_query_embedding => $4", near(1))))
+		require.Len(t, b.lookup(t, "liveness of a volume", "p_max_chunks => 1"), 1)
+	})
+
+	t.Run("Chinese", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.document(t, "zh.md", "", chunk(1, "", "存活探针重启容器"))
+		b.embedChunks(t, map[string]any{"存活探针重启容器": near(1)})
+		token := b.claim(t)
+		b.build(t, token, map[string]any{"存活探针": near(0.9)})
+		b.switchTo(t, token)
+		require.Equal(t, []string{"存活探针重启容器"}, hitTexts(b.lookup(t, "请问存活探针怎么用？", "")))
+		require.Empty(t, b.lookup(t, "请问探针怎么用？", ""))
+	})
+
+	t.Run("DeniedAnchorsAndSourcesBringNothing", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		b.exec(t, "SELECT hippocampus.put_anchor_denylist($1, $2, '{liveness}')", b.UserID, b.AppName)
+		require.Empty(t, b.lookup(t, "Liveness", "p_query_embedding => $4, p_project_anchors => '{liveness}'", near(1)))
+		b.exec(t, "SELECT hippocampus.put_anchor_denylist($1, $2, '{}')", b.UserID, b.AppName)
+		require.Len(t, b.lookup(t, "Liveness", ""), 1)
+		b.exec(t, "SELECT hippocampus.put_source_allowlist($1, $2, '{elsewhere}')", b.UserID, b.AppName)
+		require.Empty(t, b.lookup(t, "liveness volume", "p_query_embedding => $4", near(1)))
+		require.Empty(t, list[string](t, b, "SELECT c.content FROM hippocampus.search_chunks($1, $2, 'liveness', $3) c", b.UserID, b.AppName, near(1)))
+		// nor does a rebuild list it, and its places are another's
+		token := b.claim(t)
+		b.build(t, token, map[string]any{"Liveness": near(0.99)})
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.anchor_chunks c WHERE c.user_id = $1 AND c.generation = 2", b.UserID))
+		b.refuses(t, "HC009", "'the' cannot be an anchor", "SELECT hippocampus.put_anchor_denylist($1, $2, '{the}')", b.UserID, b.AppName)
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.refuses(t, "HC009", "p_max_chunks is 101", "SELECT hippocampus.lookup_anchors($1, $2, 'x', p_max_chunks => 101)", b.UserID, b.AppName)
+		b.refuses(t, "HC009", "p_anchor_weight is 2", "SELECT hippocampus.lookup_anchors($1, $2, 'x', p_anchor_weight => 2)", b.UserID, b.AppName)
+		b.refuses(t, "HC009", "daily", "SELECT hippocampus.lookup_anchors($1, $2, 'x', p_tiers => '{daily}')", b.UserID, b.AppName)
+		b.refuses(t, "HC004", "p_query_embedding", "SELECT hippocampus.lookup_anchors($1, $2, 'x', '[1]')", b.UserID, b.AppName)
+		b.refuses(t, "HC009", "part theta", `SELECT hippocampus.put_setting('*', 'anchors', '{"theta": 2}')`)
+		b.refuses(t, "HC009", "'top'", `SELECT hippocampus.put_setting('*', 'anchors/m', '{"top": 2}')`)
+	})
+}
+
+func TestAnchorTiers(t *testing.T) {
+	t.Parallel()
+
+	t.Run("WhatIsStoredIsListedAtOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		b.document(t, "new.md", "", chunk(1, "", "liveness, and a brand-new thing"))
+		b.embedChunks(t, map[string]any{"liveness, and a brand-new thing": near(0.999)})
+		b.rememberWith(t, "a memory about restarts", "p_embedding => $5", near(0.98))
+		later := b.remember(t, "a memory whose vector comes later")
+		b.exec(t, "SELECT hippocampus.put_embedding($1, $2, 'memory', $3, $4)", b.UserID, b.AppName, later, near(0.9))
+		hits := b.lookup(t, "liveness", "")
+		require.Equal(t, []string{
+			"a memory about restarts", "liveness, and a brand-new thing", "liveness restarts a container", "a memory whose vector comes later",
+		}, hitTexts(hits))
+		require.Equal(t, []string{"episodic", "episodic", "semantic", "episodic"}, []string{hits[0].Tier, hits[1].Tier, hits[2].Tier, hits[3].Tier})
+		require.Equal(t, []string{"liveness restarts a container"}, hitTexts(b.lookup(t, "liveness", "p_tiers => '{semantic}'")))
+		// what is far from every anchor is in no list, and what is superseded in no result
+		b.rememberWith(t, "far from all", "p_embedding => $5", vector(0, 0, 0, 1))
+		b.exec(t, "UPDATE hippocampus.memories SET superseded_by = id WHERE id = $1", later)
+		require.Len(t, b.lookup(t, "liveness", ""), 3)
+		// and a new term waits for the night
+		require.Empty(t, b.lookup(t, "brand-new thing", ""))
+	})
+
+	t.Run("ListsAreCapped", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		b.exec(t, `SELECT hippocampus.put_setting($1, 'anchors', '{"cap": 5}')`, b.AppName)
+		for i := range 9 {
+			content := fmt.Sprintf("piece %d", i)
+			b.document(t, content, "", chunk(1, "", content))
+			b.embedChunks(t, map[string]any{content: near(0.9 + float64(i)/100)})
+		}
+		require.Equal(t, []string{"liveness restarts a container", "piece 8", "piece 7", "piece 6", "piece 5"}, list[string](t, b,
+			`SELECT c.content FROM hippocampus.anchor_chunks l JOIN hippocampus.chunks c ON c.id = l.chunk_id
+			JOIN hippocampus.anchors a ON a.id = l.anchor_id WHERE l.user_id = $1 AND a.key = 'live' ORDER BY (c.content LIKE 'piece%'), c.content DESC`, b.UserID))
+	})
+
+	t.Run("AnAnchorGoesWithTheLastThatSaysIt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		b.document(t, "probes.md", "", chunk(1, "", "liveness again, less so"))
+		require.Equal(t, []string{"Liveness", "volume"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1 ORDER BY 1", b.UserID))
+		b.exec(t, "SELECT hippocampus.delete_document($1, $2, 'probes.md')", b.UserID, b.AppName)
+		require.Equal(t, []string{"volume"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
+		require.Equal(t, int64(1), get[int64](t, b, "SELECT count(*) FROM hippocampus.embeddings e WHERE e.user_id = $1 AND e.source = 'anchor'", b.UserID))
+	})
+}
+
+func TestAnchorRebuild(t *testing.T) {
+	t.Parallel()
+
+	t.Run("ServesAtTheSwitchOnly", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		token := b.claim(t)
+		b.build(t, token, map[string]any{"restarts": near(1), "volume": vector(0, 0, 1)})
+		require.Empty(t, b.lookup(t, "restarts", ""))
+		require.Len(t, b.lookup(t, "liveness", ""), 1)
+		// what is stored meanwhile is in both
+		b.document(t, "new.md", "", chunk(1, "", "stored meanwhile"))
+		b.embedChunks(t, map[string]any{"stored meanwhile": near(0.995)})
+		require.Equal(t, []string{"stored meanwhile", "liveness restarts a container"}, hitTexts(b.lookup(t, "liveness", "p_query_embedding => $4, p_anchor_weight => 0", near(0.995))))
+		b.switchTo(t, token)
+		require.Equal(t, []string{"liveness restarts a container", "stored meanwhile"}, hitTexts(b.lookup(t, "restarts", "")))
+		require.Empty(t, b.lookup(t, "liveness", "")) // no longer in the vocabulary
+		require.Equal(t, []int32{2}, list[int32](t, b, "SELECT DISTINCT c.generation FROM hippocampus.anchor_chunks c WHERE c.user_id = $1", b.UserID))
+	})
+
+	t.Run("OneWorksAndOneLeaves", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		first := b.claim(t)
+		require.NotNil(t, first)
+		require.Nil(t, b.claim(t))
+		b.build(t, first, map[string]any{"restarts": near(1)})
+		// The first is killed: when its lease has run out, another begins, and what was left is gone.
+		b.exec(t, "UPDATE hippocampus.anchor_indexes SET lease_until = '2000-01-01' WHERE user_id = $1", b.UserID)
+		require.Len(t, b.lookup(t, "liveness", ""), 1)
+		second := b.claim(t)
+		require.NotNil(t, second)
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.anchor_chunks c WHERE c.user_id = $1 AND c.generation > 1", b.UserID))
+		// and the first, should it live after all, is stopped
+		b.refuses(t, "HC008", "no longer under way", "SELECT hippocampus._fill_anchors($1, $2, $3, 60, NULL, 5)", b.UserID, b.AppName, first)
+		b.refuses(t, "HC008", "no longer under way", "SELECT hippocampus._switch_anchors($1, $2, $3)", b.UserID, b.AppName, first)
+		b.build(t, second, map[string]any{"restarts": near(1)})
+		b.switchTo(t, second)
+		require.Len(t, b.lookup(t, "restarts", ""), 1)
+	})
+}

@@ -1,0 +1,293 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
+	"github.com/riverqueue/river"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/document"
+	"github.com/hippocampus-memory/hippocampus/model"
+)
+
+const (
+	// anchorLease is how long a rebuild may be silent before it is taken for dead. A model's answer
+	// comes within it.
+	anchorLease = 2 * time.Minute
+
+	anchorReadBatch = 2000
+	anchorPutBatch  = 500
+	anchorFillBatch = 25
+)
+
+// AnchorArgs asks for a rebuild of the anchor index of every tenant that has documents. The clock
+// enqueues it, by [Config].AnchorSchedule.
+type AnchorArgs struct{}
+
+// Kind is the name of the kind.
+func (AnchorArgs) Kind() string { return "rebuild_anchors" }
+
+// InsertOpts let one such job exist at a time.
+func (AnchorArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{MaxAttempts: 5, Queue: queueMaintenance, UniqueOpts: once()}
+}
+
+type anchorWorker struct {
+	river.WorkerDefaults[AnchorArgs]
+	*Worker
+}
+
+// Timeout is the time limit of an attempt.
+func (w *anchorWorker) Timeout(*river.Job[AnchorArgs]) time.Duration { return w.config.AnchorTimeout }
+
+// Work rebuilds one tenant after the other. Those that were rebuilt since the job was made are not
+// rebuilt again, so another attempt goes on where one was cut off.
+func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) error {
+	due, err := w.queries.AnchorIndexListDue(ctx, w.pool, &job.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("look for anchor indexes: %w", db.Wrap(err))
+	}
+	var failed []error
+	for _, i := range due {
+		// One that can't be rebuilt does not keep the others from it.
+		_, err := w.RebuildAnchors(ctx, db.Scope{AppName: i.AppName, UserID: i.UserID})
+		if err != nil && !errors.Is(err, ErrAnchorsBusy) {
+			failed = append(failed, err)
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// ErrAnchorsBusy is a rebuild that finds another one at work on the same index.
+var ErrAnchorsBusy = errors.New("another rebuild of the anchor index is under way")
+
+// AnchorResult is what a rebuild made.
+type AnchorResult struct {
+	// Anchors is how many serve now, Embedded how many of them got their vector from the model.
+	Anchors  int `json:"anchors"`
+	Embedded int `json:"anchors_embedded"`
+	// Rows is how many chunks and memories were read.
+	Rows int `json:"rows"`
+	// Read, Embed and Fill are the seconds that its parts took.
+	Read  float64 `json:"read_seconds"`
+	Embed float64 `json:"embed_seconds"`
+	Fill  float64 `json:"fill_seconds"`
+}
+
+// RebuildAnchors makes the anchor index of a tenant anew, beside the one that serves, and lets it
+// serve in one transaction at the end. Cut off at any moment, it leaves the old one serving. It holds
+// no connection while the model works.
+//
+// Errors: [ErrAnchorsBusy] where another rebuild is at work; [db.ErrVersionConflict] where this one
+// was silent for two minutes and another one began; those of the embedder.
+func (w *Worker) RebuildAnchors(ctx context.Context, scope db.Scope) (*AnchorResult, error) {
+	token, err := w.queries.AnchorClaimBuild(ctx, w.pool, &db.AnchorClaimBuildParams{
+		AppName: scope.AppName, LeaseSeconds: anchorLease.Seconds(), UserID: scope.UserID,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("rebuild anchors: %w", db.Wrap(err))
+	}
+	if token == uuid.Nil {
+		return nil, fmt.Errorf("rebuild anchors: %w", ErrAnchorsBusy)
+	}
+	b := &anchorBuild{Worker: w, scope: scope, token: token}
+	if err := b.run(ctx); err != nil {
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		releaseErr := w.queries.AnchorReleaseBuild(release, w.pool, &db.AnchorReleaseBuildParams{
+			AppName: scope.AppName, Token: &token, UserID: scope.UserID,
+		})
+		return nil, fmt.Errorf("rebuild anchors: %w", errors.Join(db.Wrap(err), releaseErr))
+	}
+	w.logger.InfoContext(ctx, "an anchor index was rebuilt", "anchors", b.result.Anchors, "embedded", b.result.Embedded,
+		"rows", b.result.Rows, "read", b.result.Read, "embed", b.result.Embed, "fill", b.result.Fill)
+	return &b.result, nil
+}
+
+// anchorBuild is a rebuild at work.
+type anchorBuild struct {
+	*Worker
+	held   time.Time
+	result AnchorResult
+	scope  db.Scope
+	token  uuid.UUID
+}
+
+func (b *anchorBuild) run(ctx context.Context) error {
+	started := time.Now()
+	terms, err := b.read(ctx)
+	if err != nil {
+		return err
+	}
+	b.result.Read = time.Since(started).Seconds()
+	started = time.Now()
+	if err := b.put(ctx, terms); err != nil {
+		return err
+	}
+	b.result.Embed = time.Since(started).Seconds()
+	started = time.Now()
+	after := uuid.Nil
+	for {
+		last, err := b.queries.AnchorFill(ctx, b.pool, &db.AnchorFillParams{
+			AfterID: after, AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), MaxRows: anchorFillBatch,
+			Token: b.token, UserID: b.scope.UserID,
+		})
+		if err != nil {
+			return err
+		}
+		if last == uuid.Nil {
+			break
+		}
+		after = last
+	}
+	anchors, err := b.queries.AnchorSwitch(ctx, b.pool, &db.AnchorSwitchParams{
+		AppName: b.scope.AppName, Token: b.token, UserID: b.scope.UserID,
+	})
+	b.result.Anchors = int(anchors)
+	b.result.Fill = time.Since(started).Seconds()
+	return err
+}
+
+// hold renews the lease where a statement of its own does not.
+func (b *anchorBuild) hold(ctx context.Context) error {
+	if time.Since(b.held) < anchorLease/8 {
+		return nil
+	}
+	b.held = time.Now()
+	_, err := b.queries.AnchorHoldBuild(ctx, b.pool, &db.AnchorHoldBuildParams{
+		AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), Token: b.token, UserID: b.scope.UserID,
+	})
+	return err
+}
+
+// read reads the corpus and gives its vocabulary.
+func (b *anchorBuild) read(ctx context.Context) ([]*document.Term, error) {
+	raw, err := b.queries.AnchorSettings(ctx, b.pool, b.scope.AppName)
+	if err != nil {
+		return nil, err
+	}
+	var settings struct {
+		Vocabulary int `json:"vocabulary"`
+	}
+	if err := json.Unmarshal(raw, &settings); err != nil {
+		return nil, fmt.Errorf("read the setting anchors: %w", err)
+	}
+	vocabulary := document.NewVocabulary()
+	for _, origin := range []string{"chunk", "memory"} {
+		after := uuid.Nil
+		for {
+			if err := b.hold(ctx); err != nil {
+				return nil, err
+			}
+			rows, err := b.queries.AnchorListTexts(ctx, b.pool, &db.AnchorListTextsParams{
+				AfterID: after, AppName: b.scope.AppName, MaxRows: anchorReadBatch, Origin: origin, UserID: b.scope.UserID,
+			})
+			if err != nil {
+				return nil, err
+			}
+			for _, r := range rows {
+				row := &document.Row{Content: r.Content, Heading: r.Heading, ID: r.ID}
+				if r.Kind != "text" {
+					row.Name, row.NameKind = r.Title, r.Kind
+				}
+				vocabulary.Add(row)
+				after = r.ID
+			}
+			b.result.Rows += len(rows)
+			if len(rows) < anchorReadBatch {
+				break
+			}
+		}
+	}
+	return vocabulary.Terms(settings.Vocabulary, func(words []string) (map[string]bool, error) {
+		stop, err := b.queries.AnchorStopWords(ctx, b.pool, words)
+		if err != nil {
+			return nil, err
+		}
+		is := make(map[string]bool, len(stop))
+		for _, w := range stop {
+			is[w] = true
+		}
+		return is, nil
+	})
+}
+
+// put writes the vocabulary, and gives each anchor that is new its vector.
+func (b *anchorBuild) put(ctx context.Context, terms []*document.Term) error {
+	type termJSON struct {
+		DF        int         `json:"df"`
+		Kind      string      `json:"kind"`
+		Term      string      `json:"term"`
+		Witnesses []uuid.UUID `json:"witnesses"`
+	}
+	for batch := range slices.Chunk(terms, anchorPutBatch) {
+		list := make([]termJSON, len(batch))
+		for i, t := range batch {
+			list[i] = termJSON{DF: t.DF, Kind: t.Kind, Term: t.Term, Witnesses: t.Witnesses}
+		}
+		raw, err := json.Marshal(list)
+		if err != nil {
+			return fmt.Errorf("write anchors: %w", err)
+		}
+		missing, err := b.queries.AnchorPut(ctx, b.pool, &db.AnchorPutParams{
+			AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), Terms: raw, Token: b.token, UserID: b.scope.UserID,
+		})
+		if err != nil {
+			return err
+		}
+		for part := range slices.Chunk(missing, b.config.EmbedBatch) {
+			if err := b.embed(ctx, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *anchorBuild) embed(ctx context.Context, anchors []*db.AnchorPutRow) error {
+	if err := b.hold(ctx); err != nil {
+		return err
+	}
+	texts := make([]string, len(anchors))
+	for i, a := range anchors {
+		texts[i] = a.Term
+	}
+	embedder := b.config.Models.Embedder
+	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
+	if err == nil {
+		err = checkVectors(vectors, len(texts), embedder.Dimension())
+	}
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(anchors, func(a, b *db.AnchorPutRow) int { return bytes.Compare(a.ID[:], b.ID[:]) })
+	vector := make(map[string][]float32, len(texts))
+	for i, text := range texts {
+		vector[text] = vectors[i]
+	}
+	b.result.Embedded += len(anchors)
+	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		for _, a := range anchors {
+			err := b.queries.EmbeddingPut(ctx, tx, &db.EmbeddingPutParams{
+				AppName: b.scope.AppName, Embedding: pgvector.NewVector(vector[a.Term]), Model: embedder.Name(), RowID: a.ID,
+				Source: "anchor", UserID: b.scope.UserID,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
