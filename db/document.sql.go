@@ -224,6 +224,54 @@ func (q *Queries) DocumentPutSources(ctx context.Context, db DBTX, arg *Document
 	return sources, err
 }
 
+const documentSampleHeadings = `-- name: DocumentSampleHeadings :many
+SELECT d.path, d.title, c.heading, (SELECT count(*) FROM hippocampus.documents t
+    WHERE t.user_id = d.user_id AND t.app_name = d.app_name AND t.title = d.title) AS same_title
+FROM hippocampus.chunks c
+JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
+WHERE c.user_id = $1 AND c.app_name = $2
+ORDER BY c.id LIMIT $3
+`
+
+type DocumentSampleHeadingsParams struct {
+	UserID  string
+	AppName string
+	MaxRows int32
+}
+
+type DocumentSampleHeadingsRow struct {
+	Path      string
+	Title     string
+	Heading   string
+	SameTitle int64
+}
+
+// Chunks in the order of their ids, which are random, with the number of documents of the same title.
+func (q *Queries) DocumentSampleHeadings(ctx context.Context, db DBTX, arg *DocumentSampleHeadingsParams) ([]*DocumentSampleHeadingsRow, error) {
+	rows, err := db.Query(ctx, documentSampleHeadings, arg.UserID, arg.AppName, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*DocumentSampleHeadingsRow{}
+	for rows.Next() {
+		var i DocumentSampleHeadingsRow
+		if err := rows.Scan(
+			&i.Path,
+			&i.Title,
+			&i.Heading,
+			&i.SameTitle,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const documentSearch = `-- name: DocumentSearch :many
 SELECT chunk_id, document_id, path, source, title, heading, start_line, content, score, text_score, vector_score, token_count FROM hippocampus.search_chunks(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,

@@ -246,5 +246,10 @@ func kindOf(path string) string {
 
 // embedAll runs a worker until every row has its vector.
 func (a *app) embedAll(ctx context.Context, e *engine) error {
-	return a.besideWorker(ctx, e, func(w *worker.Worker) error { return w.Drain(ctx) })
+	return a.besideWorker(ctx, e, func(w *worker.Worker) error {
+		if err := w.Drain(ctx); err != nil {
+			return err
+		}
+		return w.IndexVectors(ctx) // a corpus is large at once
+	})
 }

@@ -28,3 +28,12 @@ SELECT hippocampus.put_source_allowlist(p_user_id => @user_id, p_app_name => @ap
 SELECT * FROM hippocampus.search_chunks(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
     p_limit => @max_rows, p_sources => sqlc.narg(sources)::text[]);
+
+-- name: DocumentSampleHeadings :many
+-- Chunks in the order of their ids, which are random, with the number of documents of the same title.
+SELECT d.path, d.title, c.heading, (SELECT count(*) FROM hippocampus.documents t
+    WHERE t.user_id = d.user_id AND t.app_name = d.app_name AND t.title = d.title) AS same_title
+FROM hippocampus.chunks c
+JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
+WHERE c.user_id = @user_id AND c.app_name = @app_name
+ORDER BY c.id LIMIT @max_rows;
