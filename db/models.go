@@ -11,6 +11,36 @@ import (
 	"github.com/google/uuid"
 )
 
+// What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n].
+type AnchorHit struct {
+	Origin      string
+	RowID       uuid.UUID
+	Path        string
+	Source      string
+	Heading     string
+	StartLine   int32
+	Content     string
+	Score       float64
+	AnchorScore float64
+	QueryScore  float64
+	Anchors     []string
+	Ways        []string
+	Tier        string
+	TokenCount  int32
+}
+
+// Which generation of a tenant's anchor index serves, and the rebuild that works on the next one. One whose lease has run out is dead.
+type AnchorIndex struct {
+	BuiltAt    *time.Time
+	LeaseUntil *time.Time
+	Serving    int32
+	Building   *int32
+	Anchors    int32
+	LeaseToken *uuid.UUID
+	UserID     string
+	AppName    string
+}
+
 // State keys that all users of an app share (ADK's app: keys).
 type AppState struct {
 	UpdatedAt time.Time
@@ -18,6 +48,22 @@ type AppState struct {
 	Version int64
 	AppName string
 	State   json.RawMessage
+}
+
+// What search_chunks returns: a chunk and every part of its score.
+type ChunkHit struct {
+	ChunkID     uuid.UUID
+	DocumentID  uuid.UUID
+	Path        string
+	Source      string
+	Title       string
+	Heading     string
+	StartLine   int32
+	Content     string
+	Score       float64
+	TextScore   float64
+	VectorScore float64
+	TokenCount  int32
 }
 
 // The lasting record of each consolidation. Its status follows River's job by a trigger, in the same transaction.
@@ -75,6 +121,32 @@ type ConsolidationPolicy struct {
 	Sharing bool
 	AppName string
 	JobType string
+}
+
+// Files and pages of a corpus, by path. Their text stands in chunks.
+type Document struct {
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	ID        uuid.UUID
+	UserID    string
+	AppName   string
+	Path      string
+	// Where it came from, as a label: what a source allowlist names.
+	Source string
+	// Whether its title is the name of an entity or a project, and so an anchor.
+	Kind        string
+	Title       string
+	ContentHash []byte
+	Metadata    json.RawMessage
+}
+
+// What put_document returns: what became of the document's chunks.
+type DocumentChange struct {
+	DocumentID uuid.UUID
+	Added      int32
+	Kept       int32
+	Deleted    int32
+	Unchanged  bool
 }
 
 // What list_embedding_generations returns: a generation, how many rows are to have a vector, how many have one of it, wait for one, and wait after a failure.

@@ -86,7 +86,7 @@ WITH current AS (
 ), large AS (
     -- the totals of the index of words say, without a look at the vectors, who may be large
     SELECT t.user_id, t.app_name, t.source, coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) AS most
-    FROM hippocampus.posting_totals t WHERE t.source IN ('memory', 'fact')
+    FROM hippocampus.posting_totals t WHERE t.source IN ('memory', 'fact', 'chunk')
     GROUP BY t.user_id, t.app_name, t.source
     HAVING sum(t.rows) > coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) / 2
 ), counted AS (

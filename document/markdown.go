@@ -30,6 +30,7 @@ func markdownBlocks(source string) (title string, blocks []block) {
 	var (
 		trail   [6]string
 		section int
+		bare    bool // a heading that has nothing below it yet
 	)
 	heads := func() string {
 		var parts []string
@@ -49,7 +50,13 @@ func markdownBlocks(source string) (title string, blocks []block) {
 		if n.Kind() == ast.KindFencedCodeBlock && line > 0 {
 			line-- // the fence
 		}
-		if h, ok := n.(*ast.Heading); ok {
+		h, isHeading := n.(*ast.Heading)
+		if bare && !isHeading { // a heading is not parted from what it is of
+			bare = false
+			continue
+		}
+		bare = isHeading
+		if isHeading {
 			name := plain(n, body)
 			trail[h.Level-1] = name
 			clear(trail[h.Level:])

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// near is a vector at a cosine of the first axis's.
-func near(cosine float64) any { return vector(float32(cosine), float32(math.Sqrt(1-cosine*cosine))) }
+// nearTo is a vector at a cosine of the first axis's.
+func nearTo(cosine float64) any { return vector(float32(cosine), float32(math.Sqrt(1-cosine*cosine))) }
 
 // embedChunks gives each chunk of the tenant a vector by its content.
 func (b *testBundle) embedChunks(t *testing.T, vectors map[string]any) {
@@ -67,10 +67,10 @@ func (b *testBundle) corpus(t *testing.T) {
 	b.document(t, "probes.md", "", chunk(1, "", "liveness restarts a container"), chunk(9, "", "liveness again, less so"))
 	b.document(t, "volumes.md", "", chunk(1, "", "a volume keeps files"))
 	b.embedChunks(t, map[string]any{
-		"liveness restarts a container": near(1), "liveness again, less so": near(0.85), "a volume keeps files": vector(0, 0, 1),
+		"liveness restarts a container": nearTo(1), "liveness again, less so": nearTo(0.85), "a volume keeps files": vector(0, 0, 1),
 	})
 	token := b.claim(t)
-	b.build(t, token, map[string]any{"Liveness": near(0.99), "volume": vector(0, 0, 1)})
+	b.build(t, token, map[string]any{"Liveness": nearTo(0.99), "volume": vector(0, 0, 1)})
 	b.switchTo(t, token)
 }
 
@@ -96,17 +96,17 @@ func TestLookupAnchors(t *testing.T) {
 		require.Equal(t, []string{"lexical"}, hits[0].Ways)
 		require.InDelta(t, 0.99, hits[0].Score, 1e-3)
 
-		hits = b.lookup(t, "why was it started anew", "p_query_embedding => $4", near(0.95))
+		hits = b.lookup(t, "why was it started anew", "p_query_embedding => $4", nearTo(0.95))
 		require.Equal(t, []string{"semantic"}, hits[0].Ways)
 		require.InDelta(t, 0.5*0.99+0.5*0.95, hits[0].Score, 1e-2)
-		require.InDelta(t, 0.99, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_anchor_weight => 1", near(0.95))[0].Score, 1e-3)
-		require.Empty(t, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_semantic_theta => 1", near(0.95)))
+		require.InDelta(t, 0.99, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_anchor_weight => 1", nearTo(0.95))[0].Score, 1e-3)
+		require.Empty(t, b.lookup(t, "why was it started anew", "p_query_embedding => $4, p_semantic_theta => 1", nearTo(0.95)))
 
 		require.Empty(t, b.lookup(t, "how large may it be", ""))
 		hits = b.lookup(t, "how large may it be", "p_project_anchors => '{Volumes}'")
 		require.Equal(t, []string{"a volume keeps files"}, hitTexts(hits))
 		require.Equal(t, []string{"project"}, hits[0].Ways)
-		require.Equal(t, []string{"liveness restarts a container", "a volume keeps files"}, hitTexts(b.lookup(t, "liveness of a volume", "p_query_embedding => $4", near(1))))
+		require.Equal(t, []string{"liveness restarts a container", "a volume keeps files"}, hitTexts(b.lookup(t, "liveness of a volume", "p_query_embedding => $4", nearTo(1))))
 		require.Len(t, b.lookup(t, "liveness of a volume", "p_max_chunks => 1"), 1)
 	})
 
@@ -114,9 +114,9 @@ func TestLookupAnchors(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.document(t, "zh.md", "", chunk(1, "", "存活探针重启容器"))
-		b.embedChunks(t, map[string]any{"存活探针重启容器": near(1)})
+		b.embedChunks(t, map[string]any{"存活探针重启容器": nearTo(1)})
 		token := b.claim(t)
-		b.build(t, token, map[string]any{"存活探针": near(0.9)})
+		b.build(t, token, map[string]any{"存活探针": nearTo(0.9)})
 		b.switchTo(t, token)
 		require.Equal(t, []string{"存活探针重启容器"}, hitTexts(b.lookup(t, "请问存活探针怎么用？", "")))
 		require.Empty(t, b.lookup(t, "请问探针怎么用？", ""))
@@ -127,15 +127,15 @@ func TestLookupAnchors(t *testing.T) {
 		b := setup(t)
 		b.corpus(t)
 		b.exec(t, "SELECT hippocampus.put_anchor_denylist($1, $2, '{liveness}')", b.UserID, b.AppName)
-		require.Empty(t, b.lookup(t, "Liveness", "p_query_embedding => $4, p_project_anchors => '{liveness}'", near(1)))
+		require.Empty(t, b.lookup(t, "Liveness", "p_query_embedding => $4, p_project_anchors => '{liveness}'", nearTo(1)))
 		b.exec(t, "SELECT hippocampus.put_anchor_denylist($1, $2, '{}')", b.UserID, b.AppName)
 		require.Len(t, b.lookup(t, "Liveness", ""), 1)
 		b.exec(t, "SELECT hippocampus.put_source_allowlist($1, $2, '{elsewhere}')", b.UserID, b.AppName)
-		require.Empty(t, b.lookup(t, "liveness volume", "p_query_embedding => $4", near(1)))
-		require.Empty(t, list[string](t, b, "SELECT c.content FROM hippocampus.search_chunks($1, $2, 'liveness', $3) c", b.UserID, b.AppName, near(1)))
+		require.Empty(t, b.lookup(t, "liveness volume", "p_query_embedding => $4", nearTo(1)))
+		require.Empty(t, list[string](t, b, "SELECT c.content FROM hippocampus.search_chunks($1, $2, 'liveness', $3) c", b.UserID, b.AppName, nearTo(1)))
 		// nor does a rebuild list it, and its places are another's
 		token := b.claim(t)
-		b.build(t, token, map[string]any{"Liveness": near(0.99)})
+		b.build(t, token, map[string]any{"Liveness": nearTo(0.99)})
 		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.anchor_chunks c WHERE c.user_id = $1 AND c.generation = 2", b.UserID))
 		b.refuses(t, "HC009", "'the' cannot be an anchor", "SELECT hippocampus.put_anchor_denylist($1, $2, '{the}')", b.UserID, b.AppName)
 	})
@@ -160,10 +160,10 @@ func TestAnchorTiers(t *testing.T) {
 		b := setup(t)
 		b.corpus(t)
 		b.document(t, "new.md", "", chunk(1, "", "liveness, and a brand-new thing"))
-		b.embedChunks(t, map[string]any{"liveness, and a brand-new thing": near(0.999)})
-		b.rememberWith(t, "a memory about restarts", "p_embedding => $5", near(0.98))
+		b.embedChunks(t, map[string]any{"liveness, and a brand-new thing": nearTo(0.999)})
+		b.rememberWith(t, "a memory about restarts", "p_embedding => $5", nearTo(0.98))
 		later := b.remember(t, "a memory whose vector comes later")
-		b.exec(t, "SELECT hippocampus.put_embedding($1, $2, 'memory', $3, $4)", b.UserID, b.AppName, later, near(0.9))
+		b.exec(t, "SELECT hippocampus.put_embedding($1, $2, 'memory', $3, $4)", b.UserID, b.AppName, later, nearTo(0.9))
 		hits := b.lookup(t, "liveness", "")
 		require.Equal(t, []string{
 			"a memory about restarts", "liveness, and a brand-new thing", "liveness restarts a container", "a memory whose vector comes later",
@@ -186,7 +186,7 @@ func TestAnchorTiers(t *testing.T) {
 		for i := range 9 {
 			content := fmt.Sprintf("piece %d", i)
 			b.document(t, content, "", chunk(1, "", content))
-			b.embedChunks(t, map[string]any{content: near(0.9 + float64(i)/100)})
+			b.embedChunks(t, map[string]any{content: nearTo(0.9 + float64(i)/100)})
 		}
 		require.Equal(t, []string{"liveness restarts a container", "piece 8", "piece 7", "piece 6", "piece 5"}, list[string](t, b,
 			`SELECT c.content FROM hippocampus.anchor_chunks l JOIN hippocampus.chunks c ON c.id = l.chunk_id
@@ -213,13 +213,13 @@ func TestAnchorRebuild(t *testing.T) {
 		b := setup(t)
 		b.corpus(t)
 		token := b.claim(t)
-		b.build(t, token, map[string]any{"restarts": near(1), "volume": vector(0, 0, 1)})
+		b.build(t, token, map[string]any{"restarts": nearTo(1), "volume": vector(0, 0, 1)})
 		require.Empty(t, b.lookup(t, "restarts", ""))
 		require.Len(t, b.lookup(t, "liveness", ""), 1)
 		// what is stored meanwhile is in both
 		b.document(t, "new.md", "", chunk(1, "", "stored meanwhile"))
-		b.embedChunks(t, map[string]any{"stored meanwhile": near(0.995)})
-		require.Equal(t, []string{"stored meanwhile", "liveness restarts a container"}, hitTexts(b.lookup(t, "liveness", "p_query_embedding => $4, p_anchor_weight => 0", near(0.995))))
+		b.embedChunks(t, map[string]any{"stored meanwhile": nearTo(0.995)})
+		require.Equal(t, []string{"stored meanwhile", "liveness restarts a container"}, hitTexts(b.lookup(t, "liveness", "p_query_embedding => $4, p_anchor_weight => 0", nearTo(0.995))))
 		b.switchTo(t, token)
 		require.Equal(t, []string{"liveness restarts a container", "stored meanwhile"}, hitTexts(b.lookup(t, "restarts", "")))
 		require.Empty(t, b.lookup(t, "liveness", "")) // no longer in the vocabulary
@@ -233,7 +233,7 @@ func TestAnchorRebuild(t *testing.T) {
 		first := b.claim(t)
 		require.NotNil(t, first)
 		require.Nil(t, b.claim(t))
-		b.build(t, first, map[string]any{"restarts": near(1)})
+		b.build(t, first, map[string]any{"restarts": nearTo(1)})
 		// The first is killed: when its lease has run out, another begins, and what was left is gone.
 		b.exec(t, "UPDATE hippocampus.anchor_indexes SET lease_until = '2000-01-01' WHERE user_id = $1", b.UserID)
 		require.Len(t, b.lookup(t, "liveness", ""), 1)
@@ -243,7 +243,7 @@ func TestAnchorRebuild(t *testing.T) {
 		// and the first, should it live after all, is stopped
 		b.refuses(t, "HC008", "no longer under way", "SELECT hippocampus._fill_anchors($1, $2, $3, 60, NULL, 5)", b.UserID, b.AppName, first)
 		b.refuses(t, "HC008", "no longer under way", "SELECT hippocampus._switch_anchors($1, $2, $3)", b.UserID, b.AppName, first)
-		b.build(t, second, map[string]any{"restarts": near(1)})
+		b.build(t, second, map[string]any{"restarts": nearTo(1)})
 		b.switchTo(t, second)
 		require.Len(t, b.lookup(t, "restarts", ""), 1)
 	})

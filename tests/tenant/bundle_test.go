@@ -96,9 +96,10 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		`INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name) VALUES ('` + r.thread.String() + `', $1, $2)`,
 		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,
 		// a document whose chunk is in the list of an anchor that it says
-		`SELECT hippocampus.put_document($1, $2, $3 || '.md', jsonb_build_array(jsonb_build_object('content', $3 || ' chunk of tea', 'start_line', 1)))`,
+		`SELECT hippocampus.put_document($1, $2, w.word || '.md', jsonb_build_array(jsonb_build_object('content', w.word || ' chunk of tea', 'start_line', 1)))
+			FROM (SELECT $3::text AS word) w`,
 		`INSERT INTO hippocampus.anchors (since, until, df, user_id, app_name, key, kind, term, witnesses)
-			SELECT 1, 1, 1, $1, $2, w.word, 'word', w.word, array_agg(c.id) FROM hippocampus.chunks c, (SELECT $3 AS word) w
+			SELECT 1, 1, 1, $1, $2, w.word, 'word', w.word, array_agg(c.id) FROM hippocampus.chunks c, (SELECT $3::text AS word) w
 			WHERE c.user_id = $1 AND c.app_name = $2 GROUP BY w.word`,
 		`INSERT INTO hippocampus.anchor_chunks (generation, score, anchor_id, row_id, chunk_id, user_id, app_name)
 			SELECT 1, 0, a.id, c.id, c.id, $1, $2 FROM hippocampus.anchors a JOIN hippocampus.chunks c
