@@ -1,4 +1,4 @@
--- How alike two texts must be: the setting similarity/MODEL of the model that serves, or similarity; an app's
+-- How alike two texts must be: the setting similarity/MODEL of the model that is asked with, or similarity; an app's
 -- own before the deployment's. A similarity means something else to every model.
 CREATE OR REPLACE FUNCTION hippocampus._bands(
     p_app_name text
@@ -7,7 +7,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT s.value FROM hippocampus.settings s
     WHERE s.app_name IN (p_app_name, '*') AND s.key IN ('similarity', 'similarity/' || (
-        SELECT g.model FROM hippocampus.embedding_models g WHERE g.status = 'serving'))
+        SELECT (hippocampus._query_generation(NULL)).model))
     ORDER BY s.app_name = '*', s.key = 'similarity'
     LIMIT 1;
 END;

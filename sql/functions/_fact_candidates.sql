@@ -21,7 +21,7 @@ DECLARE
     v_bands jsonb := hippocampus._bands(p_app_name);
     v_text text := hippocampus._fact_text(p_key, p_value);
 BEGIN
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_serving := hippocampus._query_generation(public.vector_dims(p_embedding));
     v_query := hippocampus._unit_vector('p_embedding', p_embedding, v_serving.dimension);
     RETURN QUERY
     WITH known AS (

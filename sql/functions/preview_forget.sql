@@ -13,7 +13,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_threshold double precision := coalesce(p_threshold, (hippocampus._bands(p_app_name) ->> 'forget')::double precision);
-    v_generation integer := (SELECT g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving');
+    v_generation integer := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).generation;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_query', p_query, 1, 1048576);

@@ -24,7 +24,7 @@ DECLARE
     v_weights jsonb;
 BEGIN
     PERFORM hippocampus._check_recall(p_user_id, p_app_name, p_types, p_tags, p_min_importance, p_limit, NULL, p_now);
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, 'default', v_serving.model);
     RETURN QUERY
