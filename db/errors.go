@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ var (
 	ErrInvalidText = errors.New("invalid text")
 	// ErrPermission is something that the login's roles don't allow.
 	ErrPermission = errors.New("permission denied")
+	// ErrReadOnly is a write to a standby, or to what was made read-only.
+	ErrReadOnly = errors.New("the database is read-only")
 )
 
 // What migrations refuse.
@@ -100,10 +103,19 @@ func sentinel(state string) error {
 		return ErrInvalidText
 	case "23505", "40001", "40P01": // unique_violation, serialization_failure, deadlock_detected
 		return ErrConflict
+	case "25006": // read_only_sql_transaction
+		return ErrReadOnly
 	case "42501": // insufficient_privilege
 		return ErrPermission
 	}
 	return nil
+}
+
+// hints say what to do where Postgres doesn't.
+var hints = map[error]string{
+	ErrPermission: "the login needs one of Hippocampus's roles: GRANT hippocampus_service to an application or to whoever uses hippo, " +
+		"hippocampus_worker to a worker, hippocampus_tenant or hippocampus_reader to a user's own connection",
+	ErrReadOnly: "name the primary server; where this is the primary, look at default_transaction_read_only of the login and the database",
 }
 
 // databaseError is an error of Postgres that is one of the sentinels above.
@@ -117,8 +129,8 @@ type databaseError struct {
 // Error has the function's own words, which name the value and say what to do, and the SQLSTATE.
 func (e *databaseError) Error() string {
 	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", e.sentinel, e.pg.Message, e.pg.Code)
-	if e.pg.Hint != "" {
-		text += "; hint: " + e.pg.Hint
+	if hint := cmp.Or(e.pg.Hint, hints[e.sentinel]); hint != "" {
+		text += "; hint: " + hint
 	}
 	if e.inGo {
 		text = parameter.ReplaceAllStringFunc(text, goName)

@@ -23,6 +23,7 @@ func TestWrap(t *testing.T) {
 		"22021": db.ErrInvalidText, "22P05": db.ErrInvalidText,
 		"23514": db.ErrInvalidArgument,
 		"23505": db.ErrConflict, "40001": db.ErrConflict, "40P01": db.ErrConflict,
+		"25006": db.ErrReadOnly,
 		"42501": db.ErrPermission,
 		"HC001": db.ErrInvalidScope, "HC002": db.ErrThreadNotFound, "HC003": db.ErrInvalidJobType,
 		"HC004": db.ErrDimension, "HC005": db.ErrInvalidEmbedding, "HC006": db.ErrTooLarge,
@@ -56,6 +57,13 @@ func TestWrap(t *testing.T) {
 		require.EqualError(t, db.Wrap(err), "thread not found: violates (SQLSTATE 23503)")
 		other := &pgconn.PgError{Code: "23503", ConstraintName: "memory_sources_memory_id_fkey"}
 		require.Equal(t, error(other), db.Wrap(other))
+	})
+
+	t.Run("HintsWherePostgresHasNone", func(t *testing.T) {
+		t.Parallel()
+		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied"}), "(SQLSTATE 42501); hint: the login needs one of")
+		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "25006", Message: "cannot"}), "hint: name the primary server")
+		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied", Hint: "ask"}), "hint: ask")
 	})
 
 	t.Run("InGo", func(t *testing.T) {

@@ -68,7 +68,8 @@ func connectError(config *pgx.ConnConfig, err error) error {
 func refusal(config *pgx.ConnConfig, where string, pgErr *pgconn.PgError) string {
 	switch pgErr.Code {
 	case "28P01": // invalid_password
-		return fmt.Sprintf("the server at %s refuses the password of user %s", where, config.User)
+		return fmt.Sprintf("the server at %s refuses the password of user %s: "+
+			"give the right one in the URL, PGPASSWORD or ~/.pgpass", where, config.User)
 	case "28000": // invalid_authorization_specification
 		return fmt.Sprintf("the server at %s refuses user %s: %s", where, config.User, pgErr.Message)
 	case "3D000": // invalid_catalog_name

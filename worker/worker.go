@@ -207,7 +207,7 @@ func EnqueueConsolidationTx(ctx context.Context, tx pgx.Tx, threadID uuid.UUID, 
 
 // check refuses a database on which this worker can't work.
 func (w *Worker) check(ctx context.Context) error {
-	if err := db.CheckCompatible(ctx, w.pool); err != nil {
+	if err := CheckRights(ctx, w.pool); err != nil {
 		return err
 	}
 	return w.join(ctx)

@@ -34,7 +34,7 @@ func (a *app) work(ctx context.Context) (err error) {
 		return err
 	}
 	defer pool.Close()
-	if err := a.checkRights(ctx, pool); err != nil {
+	if err := worker.CheckRights(ctx, pool); err != nil {
 		return err
 	}
 	models, err := a.openModels(ctx, pool)
@@ -105,29 +105,6 @@ func (a *app) tellFailed(ctx context.Context, pool *pgxpool.Pool) error {
 		if j.Status == "failed" {
 			a.config.Logger.WarnContext(ctx, "consolidations have failed: see hippocampus.consolidation_jobs", "jobs", j.Jobs)
 		}
-	}
-	return nil
-}
-
-// checkRights refuses a login or a schema with which no worker can work, in a line that says what to
-// do.
-func (a *app) checkRights(ctx context.Context, pool *pgxpool.Pool) error {
-	err := db.CheckCompatible(ctx, pool)
-	if errors.Is(err, db.ErrPermission) {
-		return fmt.Errorf("%w: the login %s must be a member of the worker's role: GRANT hippocampus_worker TO %q",
-			db.ErrPermission, pool.Config().ConnConfig.User, pool.Config().ConnConfig.User)
-	}
-	if err != nil {
-		return err
-	}
-	var member bool
-	err = pool.QueryRow(ctx, "SELECT pg_has_role('hippocampus_worker', 'USAGE')").Scan(&member)
-	if err != nil {
-		return fmt.Errorf("look at the login's roles: %w", db.Wrap(err))
-	}
-	if !member {
-		return fmt.Errorf("%w: the login %s must be a member of the worker's role: GRANT hippocampus_worker TO %q",
-			db.ErrPermission, pool.Config().ConnConfig.User, pool.Config().ConnConfig.User)
 	}
 	return nil
 }

@@ -1,0 +1,36 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+// CheckRights refuses a schema or a login with which no worker can work, in a line that says what to
+// do. [Worker.Start] asks it too.
+//
+// Errors: [db.ErrNotMigrated], [db.ErrDatabaseNewer], [db.ErrPermission].
+func CheckRights(ctx context.Context, pool *pgxpool.Pool) error {
+	login := pool.Config().ConnConfig.User
+	refusal := fmt.Errorf("%w: the login %s must be a member of the worker's role: GRANT hippocampus_worker TO %q",
+		db.ErrPermission, login, login)
+	err := db.CheckCompatible(ctx, pool)
+	if errors.Is(err, db.ErrPermission) {
+		return refusal
+	}
+	if err != nil {
+		return err
+	}
+	var member bool
+	if err := pool.QueryRow(ctx, "SELECT pg_has_role('hippocampus_worker', 'USAGE')").Scan(&member); err != nil {
+		return fmt.Errorf("look at the login's roles: %w", db.Wrap(err))
+	}
+	if !member {
+		return refusal
+	}
+	return nil
+}
