@@ -314,6 +314,60 @@ func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryP
 	return items, nil
 }
 
+const memoryRecall = `-- name: MemoryRecall :many
+SELECT source, id, content, kind, score, similarity, strength, recency, created_at, occurred_at, thread_id FROM hippocampus.recall_memories(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_limit => $5, p_now => coalesce($6::timestamptz, now()))
+`
+
+type MemoryRecallParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	MaxRows        int32
+	Now            *time.Time
+}
+
+func (q *Queries) MemoryRecall(ctx context.Context, db DBTX, arg *MemoryRecallParams) ([]*RecallHit, error) {
+	rows, err := db.Query(ctx, memoryRecall,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.MaxRows,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*RecallHit{}
+	for rows.Next() {
+		var i RecallHit
+		if err := rows.Scan(
+			&i.Source,
+			&i.ID,
+			&i.Content,
+			&i.Kind,
+			&i.Score,
+			&i.Similarity,
+			&i.Strength,
+			&i.Recency,
+			&i.CreatedAt,
+			&i.OccurredAt,
+			&i.ThreadID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const memoryRecordAccess = `-- name: MemoryRecordAccess :one
 SELECT hippocampus.record_access(p_user_id => $1, p_app_name => $2, p_memory_ids => $3::uuid[],
     p_now => coalesce($4::timestamptz, now()))::integer AS found

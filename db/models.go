@@ -479,6 +479,21 @@ type RecallBlock struct {
 	MemoryIds  []uuid.UUID
 }
 
+// What recall_memories returns: a fact or a memory, by source, and every part of its score.
+type RecallHit struct {
+	Source     string
+	ID         uuid.UUID
+	Content    string
+	Kind       string
+	Score      float64
+	Similarity float64
+	Strength   float64
+	Recency    float64
+	CreatedAt  time.Time
+	OccurredAt time.Time
+	ThreadID   *uuid.UUID
+}
+
 // What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).
 type Recollection struct {
 	Tier           string

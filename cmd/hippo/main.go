@@ -1,4 +1,4 @@
-// Command hippo is Hippocampus for people: demo, import, search, context, stats, doctor, bench,
+// Command hippo is Hippocampus for people: demo, import, remember, recall, search, context, stats, mcp, bench,
 // sql-api. See `hippo help`.
 package main
 

@@ -68,7 +68,9 @@ func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
 		return err
 	}
 	defer models.Close() //nolint:errcheck // nothing is left to be done with them
-	s, err := service.New(pool, &service.Config{Embedder: models.Embedder, Logger: a.logger()})
+	s, err := service.New(pool, &service.Config{
+		Classifier: models.Classifier, Embedder: models.Embedder, Logger: a.logger(), Reflector: models.Reflector,
+	})
 	if err != nil {
 		return fitting(err)
 	}

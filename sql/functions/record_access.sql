@@ -1,5 +1,5 @@
--- Counts a use of memories. One statement; rows are locked in the order of their ids, so that two readers of
--- overlapping sets follow each other and never deadlock.
+-- Counts a use of memories and facts. Rows are locked in the order of their ids, memories first, so that two
+-- readers of overlapping sets follow each other and never deadlock.
 CREATE OR REPLACE FUNCTION hippocampus.record_access(
     p_user_id text,
     p_app_name text,
@@ -10,7 +10,8 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_count integer;
+    v_memories integer;
+    v_facts integer;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
@@ -29,11 +30,22 @@ BEGIN
     JOIN hippocampus.memories k ON k.id = h.id AND k.user_id = p_user_id AND k.app_name = p_app_name
     CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
     WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name;
-    GET DIAGNOSTICS v_count = ROW_COUNT;
-    RETURN v_count;
+    GET DIAGNOSTICS v_memories = ROW_COUNT;
+    WITH held AS (
+        SELECT f.id FROM hippocampus.facts f
+        WHERE f.id = ANY (p_memory_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
+        ORDER BY f.id FOR NO KEY UPDATE
+    )
+    UPDATE hippocampus.facts f
+    SET access_count = f.access_count + 1, last_accessed_at = greatest(f.last_accessed_at, p_now),
+        running_intensity = least(1.0, f.running_intensity + 0.02)
+    FROM held h
+    WHERE f.id = h.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
+    GET DIAGNOSTICS v_facts = ROW_COUNT;
+    RETURN v_memories + v_facts;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_access IS
-    'Counts one use of each memory: its access count grows by one, its intensity by 0.02 (never above 1), its last access is now. Returns how many were found.';
+    'Counts one use of each memory and fact: its access count grows by one, its intensity by 0.02 (never above 1), its last access is now. Returns how many were found.';
 REVOKE ALL ON FUNCTION hippocampus.record_access FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.record_access TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

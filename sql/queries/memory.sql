@@ -32,6 +32,11 @@ SELECT * FROM hippocampus.memories_in_time_slice(
     p_user_id => @user_id, p_app_name => @app_name, p_start => sqlc.narg(start_at), p_end => sqlc.narg(end_at),
     p_limit => @max_rows, p_memory_type => sqlc.narg(memory_type));
 
+-- name: MemoryRecall :many
+SELECT * FROM hippocampus.recall_memories(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_limit => @max_rows, p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+
 -- name: MemoryRecordAccess :one
 SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @ids::uuid[],
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::integer AS found;

@@ -12,6 +12,13 @@ SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_hits IS 'What search_memory returns: a memory and every part of its score.';
 
+CREATE VIEW hippocampus.recall_hits WITH (security_invoker = true) AS
+SELECT ''::text AS source, m.id, m.content, m.memory_type AS kind, 0::double precision AS score,
+    0::double precision AS similarity, 0::double precision AS strength, 0::double precision AS recency,
+    m.created_at, m.occurred_from AS occurred_at, m.thread_id
+FROM hippocampus.memories m WHERE false;
+COMMENT ON VIEW hippocampus.recall_hits IS 'What recall_memories returns: a fact or a memory, by source, and every part of its score.';
+
 CREATE VIEW hippocampus.event_hits WITH (security_invoker = true) AS
 SELECT e.id, e.thread_id, e.sequence_num, 0::double precision AS score, e.author, e.event_type, e.category, e.text,
     e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
@@ -56,13 +63,13 @@ FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.retention_batches IS
     'What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.';
 
-GRANT SELECT ON hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
+GRANT SELECT ON hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
     hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin
-DROP VIEW hippocampus.memory_hits, hippocampus.event_hits, hippocampus.context_entries,
+DROP VIEW hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
     hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches;
 -- +goose StatementEnd

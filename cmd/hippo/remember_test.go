@@ -1,0 +1,95 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+func TestVerbs(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	for args, none := range map[string]string{
+		"recall tea": "Nothing was recalled.", "facts": "No fact held.", "blocks": "There is no memory block.", "history": "Nothing was said.",
+		"forget tea": "Nothing is that near.",
+	} {
+		stdout, _ := r.ok(strings.Fields(args)...)
+		require.Equal(t, none+"\n", stdout)
+	}
+	var stored map[string]string
+	r.json(&stored, "remember", "--tag", "drink", "I like green tea")
+	stdout, _ := r.ok("remember", "i like GREEN tea")
+	require.Equal(t, stored["memory_id"]+"\n", stdout)
+	stdout, _ = r.ok("recall", "green", "tea")
+	require.Contains(t, stdout, "I like green tea")
+	require.Contains(t, r.fails(exitUsage, "recall", "--limit", "0", "tea"), "--limit is 0")
+	require.Contains(t, r.fails(exitUsage, "facts", "--type", "no"), "--type is \"no\"")
+	require.Contains(t, r.fails(exitUsage, "remember"), "wants a text")
+
+	stdout, stderr := r.ok("forget", "I like green tea")
+	require.Contains(t, stdout, "I like green tea")
+	require.Contains(t, stderr, "--yes")
+	stdout, _ = r.ok("recall", "tea")
+	require.Contains(t, stdout, "I like green tea", "a preview forgets nothing")
+	stdout, _ = r.ok("forget", "--yes", "I like green tea")
+	require.Equal(t, "Forgot 1 memories and 0 facts.\n", stdout)
+	stdout, _ = r.ok("recall", "tea")
+	require.NotContains(t, stdout, "green")
+}
+
+func TestMCP(t *testing.T) {
+	t.Parallel()
+	databaseURL := dbtest.DatabaseURL(dbtest.DB(t))
+
+	t.Run("AnotherProcess", func(t *testing.T) {
+		t.Parallel()
+		binary := filepath.Join(t.TempDir(), "hippo")
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput()
+		require.NoError(t, err, string(out))
+		command := exec.CommandContext(t.Context(), binary, "mcp", "--user", "ada")
+		command.Env = append(os.Environ(), "DATABASE_URL="+databaseURL)
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+			Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+		require.NoError(t, err)
+		call := func(name, arguments string) string {
+			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+			require.NoError(t, err, name)
+			require.False(t, result.IsError, "%s: %v", name, result.Content[0])
+			return result.Content[0].(*mcp.TextContent).Text
+		}
+		listed, err := session.ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(listed.Tools), 17)
+		require.Contains(t, call("remember_facts", `{"text": "I live in Porto."}`), "Porto")
+		call("store_memory", `{"content": "The team decided to use Postgres", "category": "decision"}`)
+		require.Contains(t, call("recall_memories", `{"query": "Which database does the team use: Postgres?"}`), "decided")
+		require.Contains(t, call("recall_memories", `{"query": "Porto"}`), "Porto")
+		call("append_memory_block", `{"key": "human", "text": "likes tea, green tea"}`)
+		require.Contains(t, call("replace_memory_block", `{"key": "human", "old_text": "tea", "new_text": "coffee"}`), "likes coffee, green coffee")
+		require.Contains(t, call("forget_memory", `{"description": "The team decided to use Postgres", "preview": true}`), "decided")
+		require.Contains(t, call("forget_memory", `{"description": "The team decided to use Postgres"}`), `"memories": 1`)
+		require.NotContains(t, call("recall_memories", `{"query": "Postgres"}`), "decided")
+		require.Contains(t, call("recall_conversation", `{"query": "tea"}`), `"messages": []`)
+		require.NoError(t, session.Close()) // which fails where the process does not end well with its input
+	})
+
+	t.Run("Refuses", func(t *testing.T) {
+		t.Parallel()
+		r := newRunner(t, databaseURL)
+		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0"), "needs a bearer token")
+		require.Contains(t, r.fails(exitUsage, "mcp", "--tokens", "x"), "--http")
+		r.env[envToken] = "short"
+		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0"), "a token has 5 bytes")
+		r.env[envToken] = ""
+		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0", "--tokens", write(t, "tokens.json", `[{"token": "0123456789abcdef"}]`)),
+			"entry 1 has no app or no user")
+	})
+}

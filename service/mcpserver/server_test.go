@@ -1,0 +1,234 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/service/mcpserver"
+	"github.com/hippocampus-memory/hippocampus/service/tools"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+var ada = service.Scope{AppName: "shop", UserID: "ada"}
+
+func config(t *testing.T) *mcpserver.Config {
+	t.Helper()
+	svc, err := service.New(dbtest.DB(t), nil)
+	require.NoError(t, err)
+	return &mcpserver.Config{Tools: slices.Concat(tools.Memory(svc), tools.Graph(svc)), Version: "test"}
+}
+
+// connect connects a client to a server over pipes, as a program that starts it would.
+func connect(t *testing.T, c *mcpserver.Config, scope service.Scope) *mcp.ClientSession {
+	t.Helper()
+	serverIn, clientOut := io.Pipe()
+	clientIn, serverOut := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- mcpserver.ServeStdio(t.Context(), c, scope, serverIn, serverOut) }()
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = session.Close()
+		require.NoError(t, <-ended)
+	})
+	return session
+}
+
+// call calls a tool that answers, and gives its text.
+func call(t *testing.T, session *mcp.ClientSession, name, arguments string) (text string, isError bool) {
+	t.Helper()
+	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+	require.NoError(t, err)
+	require.Len(t, result.Content, 1)
+	return result.Content[0].(*mcp.TextContent).Text, result.IsError
+}
+
+func requireCode(t *testing.T, err error, code int64, message string) {
+	t.Helper()
+	var failure *jsonrpc.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, code, failure.Code)
+	require.Contains(t, failure.Message, message)
+}
+
+func TestStdio(t *testing.T) {
+	t.Parallel()
+
+	t.Run("ListsTheToolsWithTheirSchemas", func(t *testing.T) {
+		t.Parallel()
+		listed, err := connect(t, config(t), ada).ListTools(t.Context(), nil)
+		require.NoError(t, err)
+		for _, tool := range listed.Tools {
+			raw, err := json.Marshal(tool)
+			require.NoError(t, err)
+			for _, scope := range []string{`"user_id"`, `"app_name"`, `"user":`, `"app":`} {
+				require.NotContains(t, string(raw), scope, tool.Name) // which is never the model's to say
+			}
+			require.NotEmpty(t, tool.Description)
+			require.NotNil(t, tool.OutputSchema)
+			require.Equal(t, strings.HasPrefix(tool.Name, "delete_") || strings.HasPrefix(tool.Name, "replace_") || tool.Name == "forget_memory",
+				*tool.Annotations.DestructiveHint, tool.Name)
+			require.False(t, tool.Annotations.ReadOnlyHint && *tool.Annotations.DestructiveHint, tool.Name)
+		}
+	})
+
+	t.Run("RefusesWhatIsMalformed", func(t *testing.T) {
+		t.Parallel()
+		session := connect(t, config(t), ada)
+		for _, bad := range []struct{ name, arguments, message string }{
+			{"append_memory_block", `{"key": "human"}`, "text"},
+			{"append_memory_block", `{"key": 3, "text": "x"}`, "3"},
+			{"append_memory_block", `{"key": "", "text": "x"}`, "minLength"},
+			{"append_memory_block", `{"key": "human", "text": "x", "user_id": "bea"}`, "user_id"},
+			{"recall_memories", `{"query": "x", "app_name": "bank"}`, "app_name"},
+			{"create_entities", `{"entities": {}}`, "entities"},
+			{"store_memory", `[1]`, "no JSON object"},
+			{"no_such_tool", `{}`, "no_such_tool"},
+		} {
+			_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: bad.name, Arguments: json.RawMessage(bad.arguments)})
+			requireCode(t, err, jsonrpc.CodeInvalidParams, bad.message)
+		}
+		text, isError := call(t, session, "recall_memory_block", `{"key": "human"}`) // it still serves
+		require.False(t, isError)
+		require.Contains(t, text, "null")
+	})
+
+	t.Run("AnswersLinesThatAreNoMessage", func(t *testing.T) {
+		t.Parallel()
+		var out strings.Builder
+		in := strings.Join([]string{
+			"not json", "", `{"id": 7}`, `[1]`, strings.Repeat("x", 17<<20),
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"read_graph","arguments":{}}}`,
+		}, "\n")
+		require.NoError(t, mcpserver.ServeStdio(t.Context(), config(t), ada, strings.NewReader(in), &out))
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		require.Len(t, lines, 6)
+		require.Contains(t, lines[0], "-32700")
+		require.Contains(t, lines[1], `"id":7`)
+		for _, line := range lines[1:4] {
+			require.Contains(t, line, "-32600")
+		}
+		require.Contains(t, lines[5], `\"entities\": []`, "the last call is answered, though the input has ended")
+	})
+
+	t.Run("TwoClientsAtOnceLoseNothing", func(t *testing.T) {
+		t.Parallel()
+		c := config(t)
+		const rounds = 20
+		sessions := []*mcp.ClientSession{connect(t, c, ada), connect(t, c, ada)}
+		call(t, sessions[0], "create_entities", `{"entities": [{"name": "hub", "entityType": "t", "observations": []}]}`)
+		group, ctx := errgroup.WithContext(t.Context())
+		for i, session := range sessions {
+			group.Go(func() error {
+				for round := range rounds {
+					for name, arguments := range map[string]string{
+						"add_observations":    fmt.Sprintf(`{"observations": [{"entityName": "hub", "contents": ["%d of %d"]}]}`, round, i),
+						"append_memory_block": fmt.Sprintf(`{"key": "log", "text": "%d of %d"}`, round, i),
+						"store_memory":        fmt.Sprintf(`{"content": "memory %d of %d"}`, round, i),
+					} {
+						result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(arguments)})
+						if err != nil || result.IsError {
+							return fmt.Errorf("%s: %v: %w", name, result, err)
+						}
+					}
+				}
+				return nil
+			})
+		}
+		require.NoError(t, group.Wait())
+		block, _ := call(t, sessions[0], "recall_memory_block", `{"key": "log"}`)
+		graph, _ := call(t, sessions[1], "read_graph", `{}`)
+		for i := range sessions {
+			for round := range rounds {
+				require.Contains(t, block, fmt.Sprintf("%d of %d", round, i))
+				require.Contains(t, graph, fmt.Sprintf(`"%d of %d"`, round, i))
+			}
+		}
+	})
+}
+
+// bearer is a round tripper with a token and, where it has one, an origin.
+type bearer struct{ token, origin string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	if b.token != "" {
+		r.Header.Set("Authorization", "Bearer "+b.token)
+	}
+	if b.origin != "" {
+		r.Header.Set("Origin", b.origin)
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestHTTP(t *testing.T) { //nolint:tparallel // its subtests share a server, and are few
+	t.Parallel()
+	const adas, beas = "token-of-ada-0123456789", "token-of-bea-0123456789"
+	tokens := &mcpserver.Tokens{}
+	require.Error(t, tokens.Add("short", ada))
+	require.NoError(t, tokens.Add(adas, ada))
+	require.NoError(t, tokens.Add(beas, service.Scope{AppName: "shop", UserID: "bea"}))
+	require.Error(t, tokens.Add(adas, ada))
+	server := httptest.NewServer(mcpserver.Handler(config(t), tokens, []string{"https://agent.example"}))
+	t.Cleanup(server.Close)
+	dial := func(b bearer) (*mcp.ClientSession, error) {
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{
+			Endpoint: server.URL, HTTPClient: &http.Client{Transport: b}, MaxRetries: -1,
+		}, nil)
+		if err == nil {
+			t.Cleanup(func() { _ = session.Close() })
+		}
+		return session, err
+	}
+
+	t.Run("EachTokenHasItsScope", func(t *testing.T) {
+		a, err := dial(bearer{token: adas})
+		require.NoError(t, err)
+		b, err := dial(bearer{token: beas, origin: "https://agent.example"})
+		require.NoError(t, err)
+		call(t, a, "append_memory_block", `{"key": "human", "text": "I am Ada"}`)
+		text, _ := call(t, b, "recall_memory_block", `{"key": "human"}`)
+		require.Contains(t, text, "null")
+		text, _ = call(t, a, "recall_memory_block", `{"key": "human"}`)
+		require.Contains(t, text, "I am Ada")
+		_, err = a.CallTool(t.Context(), &mcp.CallToolParams{Name: "recall_memory_block", Arguments: json.RawMessage(`{"key": "human", "user": "bea"}`)})
+		requireCode(t, err, jsonrpc.CodeInvalidParams, "user")
+	})
+
+	t.Run("RefusesStrangers", func(t *testing.T) {
+		for name, b := range map[string]struct {
+			bearer
+			status int
+		}{
+			"NoToken":     {bearer{}, http.StatusUnauthorized},
+			"WrongToken":  {bearer{token: "token-of-eve-0123456789"}, http.StatusUnauthorized},
+			"OtherOrigin": {bearer{token: adas, origin: "https://evil.example"}, http.StatusForbidden},
+			"NullOrigin":  {bearer{token: adas, origin: "null"}, http.StatusForbidden},
+		} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, strings.NewReader(`{}`))
+			require.NoError(t, err)
+			response, err := b.RoundTrip(request)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			require.Equal(t, b.status, response.StatusCode, name)
+			_, err = dial(b.bearer)
+			require.Error(t, err, name)
+		}
+	})
+}

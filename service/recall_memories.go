@@ -1,0 +1,93 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+// RecallMemoriesOptions are the options of [OpenMemoryService.RecallMemories].
+type RecallMemoriesOptions struct {
+	// Limit is the greatest number of facts and memories together, 1 to 10,000.
+	//
+	// Defaults to the config's MaxSearchResults.
+	Limit int
+
+	// SkipAccess leaves the recall uncounted. Otherwise each hit is strengthened a little.
+	SkipAccess bool
+}
+
+// RecallHit is a fact or a memory that was recalled, with every part of its score.
+type RecallHit struct {
+	// Source is fact or memory.
+	Source  string    `json:"source"`
+	ID      uuid.UUID `json:"id"`
+	Content string    `json:"content"`
+	// Kind is the memory's type or the fact's.
+	Kind string `json:"kind"`
+	// Score orders the hits: 0.6 Similarity + 0.3 Strength + 0.1 Recency.
+	Score      float64    `json:"score"`
+	Similarity float64    `json:"similarity"`
+	Strength   float64    `json:"strength"`
+	Recency    float64    `json:"recency"`
+	CreatedAt  time.Time  `json:"created_at"`
+	OccurredAt time.Time  `json:"occurred_at"`
+	ThreadID   *uuid.UUID `json:"thread_id,omitempty"`
+}
+
+// Recalled is what [OpenMemoryService.RecallMemories] found.
+type Recalled struct {
+	// Hits are the best first.
+	Hits []*RecallHit `json:"hits"`
+	// Degraded says that the embedder failed and the recall was made by words alone.
+	Degraded bool `json:"degraded"`
+}
+
+// RecallMemories finds the facts that hold and the memories that answer a query, in one list: what is near
+// in meaning, strongly held and new comes first; what has faded below 0.05 does not come at all. An
+// empty query lists the strongest and newest. It embeds and counts as SearchMemory does.
+//
+// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument], [db.ErrInvalidText]; with
+// RequireEmbedding, the embedder's *[model.Error].
+func (s *OpenMemoryService) RecallMemories(
+	ctx context.Context, scope Scope, query string, opts *RecallMemoriesOptions,
+) (*Recalled, error) {
+	if opts == nil {
+		opts = &RecallMemoriesOptions{}
+	}
+	if err := errors.Join(checkScope(scope), checkText("query", query, maxText)); err != nil {
+		return nil, err
+	}
+	limit, err := checkLimit(opts.Limit, s.config.MaxSearchResults)
+	if err != nil {
+		return nil, err
+	}
+	vector, degraded, err := s.embedQuery(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.queries.MemoryRecall(ctx, s.bound(scope), &db.MemoryRecallParams{
+		AppName: scope.AppName, MaxRows: limit, Now: s.now(), Query: query, QueryEmbedding: vector, UserID: scope.UserID,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recall: %w", db.WrapGo(err))
+	}
+	recalled := &Recalled{Degraded: degraded, Hits: make([]*RecallHit, len(rows))}
+	ids := make([]uuid.UUID, len(rows))
+	for i, row := range rows {
+		recalled.Hits[i] = new(RecallHit(*row))
+		ids[i] = row.ID
+	}
+	if !opts.SkipAccess && len(ids) > 0 {
+		if _, err := s.recordAccess(ctx, s.bound(scope), scope, ids); err != nil {
+			s.config.Logger.WarnContext(ctx, "service: an access could not be counted", slog.Any("error", err))
+		}
+	}
+	return recalled, nil
+}
