@@ -53,6 +53,7 @@ func TestContextPrice(t *testing.T) {
 	const copies = 16
 	rapid.Check(t, func(rt *rapid.T) {
 		texts := rapid.SliceOfN(textOf(4), 40, 40).Draw(rt, "texts")
+		texts = append(texts, "++++++++"+strings.Repeat("=-", 50)+"D") // a space before it moves all its pieces
 		counts := make([]int32, len(texts))
 		for i, text := range texts {
 			counts[i] = int32(counter.Count(text))

@@ -24,7 +24,7 @@ func TestDay(t *testing.T) {
 		"min_interval_seconds": 1, "idle_seconds": 2}')`)
 	require.NoError(t, err)
 	b.start(t)
-	random := rand.New(rand.NewPCG(7, 7)) //nolint:gosec // the same day every time
+	random := rand.New(rand.NewPCG(7, 7))
 	dawn := time.Now().Add(-24 * time.Hour)
 	type happening struct {
 		Author    string    `json:"author"`

@@ -8,6 +8,7 @@
 --   a line break in it, which sets the next line in by two spaces: 2, and before text 4 or 6 in all
 --   a slash at its start, which joins the line break before it: 3
 --   a character that _fence_text drops or replaces: 8
+--   a long run of signs at the start of a line, whose pieces all move: 2, and 1 for each 16 of them
 CREATE OR REPLACE FUNCTION hippocampus._context_price(
     p_token_count integer,
     p_frame integer,
@@ -25,6 +26,10 @@ BEGIN ATOMIC
             + 3 * regexp_count(p_text, '([!-/:-@\[-`{-~]{2}|[\u2000-\u2bff])[\n\r\u000b\u000c\u0085\u2028\u2029]')
             + 4 * regexp_count(p_text, '[\n\r\u000b\u000c\u0085\u2028\u2029][^ \t\n\r\u000b\u000c\u0085\u2028\u2029]')
             - 2 * regexp_count(p_text, '[\n\r\u000b\u000c\u0085\u2028\u2029][A-Za-z0-9](?![A-Za-z]{15})')
+            ELSE 0 END
+        + CASE WHEN p_text ~ '[!-/:-@\[-`{-~\u2000-\u2bff]{8}' THEN
+            regexp_count(p_text, '[!-/:-@\[-`{-~\u2000-\u2bff]{16}')
+            + 2 * regexp_count(p_text, '(^|[\n\r\u000b\u000c\u0085\u2028\u2029])[!-/:-@\[-`{-~\u2000-\u2bff]{8}')
             ELSE 0 END
         + CASE WHEN p_text ~ '[\u0001-\u0008\u000e-\u001f\u007f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]'
                 AND hippocampus._fence_text(p_text) <> p_text
