@@ -1,5 +1,6 @@
 -- The settings of the anchor index: an app's own before the deployment's, and of each those for the embedding
--- model that serves (anchors/MODEL) before the general ones, since a similarity means something else to every model.
+-- model that is asked with (anchors/MODEL) before the general ones, since a similarity means something else to every
+-- model.
 CREATE OR REPLACE FUNCTION hippocampus._anchor_settings(
     p_app_name text
 ) RETURNS jsonb
@@ -9,7 +10,7 @@ BEGIN ATOMIC
     FROM (SELECT s.value, CASE WHEN s.app_name = '*' THEN 1 ELSE 3 END + CASE WHEN s.key = 'anchors' THEN 0 ELSE 1 END AS n
           FROM hippocampus.settings s
           WHERE s.app_name IN (p_app_name, '*') AND s.key IN ('anchors',
-              'anchors/' || (SELECT g.model FROM hippocampus.embedding_models g WHERE g.status = 'serving'))) s
+              'anchors/' || (SELECT (hippocampus._query_generation(NULL)).model))) s
     CROSS JOIN LATERAL jsonb_each(s.value) e;
 END;
 COMMENT ON FUNCTION hippocampus._anchor_settings IS

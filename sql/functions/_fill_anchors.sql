@@ -21,7 +21,7 @@ DECLARE
 BEGIN
     FOR v_anchor IN
         SELECT a.id, e.embedding FROM hippocampus.anchors a
-        JOIN hippocampus.embedding_models g ON g.status = 'serving'
+        CROSS JOIN hippocampus._query_generation(NULL) g
         LEFT JOIN hippocampus.embeddings e ON e.user_id = p_user_id AND e.app_name = p_app_name AND e.generation = g.generation
             AND e.source = 'anchor' AND e.row_id = a.id
         WHERE a.user_id = p_user_id AND a.app_name = p_app_name AND a.until = v_building AND (p_after_id IS NULL OR a.id > p_after_id)

@@ -45,7 +45,7 @@ BEGIN
     )
     SELECT w.* FROM written w
     WHERE NOT EXISTS (SELECT FROM hippocampus.embeddings e
-        JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
+        JOIN hippocampus._query_generation(NULL) g ON g.generation = e.generation
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.source = 'anchor' AND e.row_id = w.id);
 END
 $fn$;

@@ -32,7 +32,7 @@ BEGIN
     PERFORM hippocampus._check_range('p_anchor_weight', v_weight, 0, 1);
     PERFORM hippocampus._check_range('p_semantic_theta', v_theta, 0, 1);
     PERFORM hippocampus._check_each_of('p_tiers', p_tiers, ARRAY['semantic', 'episodic']);
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
+    v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     SELECT i.serving INTO v_generation FROM hippocampus.anchor_indexes i WHERE i.user_id = p_user_id AND i.app_name = p_app_name;
     RETURN QUERY

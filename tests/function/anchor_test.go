@@ -248,3 +248,44 @@ func TestAnchorRebuild(t *testing.T) {
 		require.Len(t, b.lookup(t, "restarts", ""), 1)
 	})
 }
+
+// A process whose model is taking another's place searches by its own vectors, of its own dimension.
+func TestDocumentsWhileTheModelChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(t, "UPDATE hippocampus.embedding_models SET model = 'ours' WHERE status = 'serving'")
+	b.corpus(t)
+	b.exec(t, "SELECT hippocampus.start_reembedding('theirs', 2)")
+	b.exec(t, "UPDATE hippocampus.embedding_models SET queued_at = now() WHERE model = 'theirs'")
+	b.exec(t, `SELECT hippocampus.put_setting('*', 'anchors/theirs', '{"anchor_weight": 0.25}')`)
+	for _, row := range []struct{ query, text, source, vector string }{
+		{"SELECT id FROM hippocampus.chunks WHERE user_id = $1 AND content = $2", "liveness restarts a container", "chunk", "[1,0]"},
+		{"SELECT id FROM hippocampus.chunks WHERE user_id = $1 AND content = $2", "a volume keeps files", "chunk", "[0.28,0.96]"},
+		{"SELECT id FROM hippocampus.anchors WHERE user_id = $1 AND term = $2", "Liveness", "anchor", "[1,0]"},
+		{"SELECT id FROM hippocampus.anchors WHERE user_id = $1 AND term = $2", "volume", "anchor", "[0,1]"},
+	} {
+		b.exec(t, "SELECT hippocampus.put_embedding($1, $2, $3, $4, $5, 'theirs')", b.UserID, b.AppName, row.source,
+			get[uuid.UUID](t, b, row.query, b.UserID, row.text), row.vector)
+	}
+	const search = "SELECT c.content FROM hippocampus.search_chunks($1, $2, '', $3) c"
+	const unserved = "SELECT hippocampus.lookup_anchors($1, $2, 'where', $3)"
+	b.refuses(t, "HC004", "p_query_embedding has 2 dimensions", unserved, b.UserID, b.AppName, "[0,1]")
+	require.Equal(t, "liveness restarts a container", list[string](t, b, search, b.UserID, b.AppName, nearTo(1))[0])
+
+	b.exec(t, "SELECT set_config('hippocampus.embedding_model', 'theirs', true)")
+	require.Equal(t, []string{"a volume keeps files", "liveness restarts a container"}, list[string](t, b, search, b.UserID, b.AppName, "[0,1]"))
+	hits := b.lookup(t, "where", "p_query_embedding => $4", "[0,1]")
+	require.Equal(t, []string{"a volume keeps files"}, hitTexts(hits))
+	require.Equal(t, []string{"semantic"}, hits[0].Ways)
+	require.InDelta(t, 0.96, hits[0].QueryScore, 1e-2)
+	require.InDelta(t, 0.25*hits[0].AnchorScore+0.75*hits[0].QueryScore, hits[0].Score, 1e-6) // as their model's setting has it
+
+	// A rebuild in their name finds that the anchors have vectors, and lists by them.
+	token := b.claim(t)
+	b.build(t, token, map[string]any{"volume": nil})
+	b.switchTo(t, token)
+	require.InDelta(t, 0.96, b.lookup(t, "volume", "")[0].AnchorScore, 1e-2)
+
+	b.exec(t, "SELECT set_config('hippocampus.embedding_model', 'nobody', true)")
+	b.refuses(t, "HC014", "'nobody'", unserved, b.UserID, b.AppName, nearTo(1))
+}
