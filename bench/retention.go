@@ -1,0 +1,140 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/hippocampus-memory/hippocampus/bench/report"
+)
+
+// RetentionOptions say what [Retention] makes and keeps.
+type RetentionOptions struct {
+	// Memories is how many there are, Keep how many of them may stay.
+	Memories, Keep int
+	// Seed makes the first history, the numbers after it the others; Seeds is how many histories.
+	Seed  uint64
+	Seeds int
+	// Spread is by what factor two memories differ in how often they are used, within one σ; above 1.
+	Spread float64
+}
+
+const (
+	retentionPast   = 120.0 // days in which memories are stored and used
+	retentionFuture = 30.0  // days whose uses are what a memory is worth
+)
+
+// used is a memory with what is known of its use when it is judged, and how often it is used after.
+type used struct {
+	stored, accessed float64 // days before it is judged
+	accesses         int32
+	value            float64
+	expected         float64 // the uses to come that one could expect who knows its rate and its end
+}
+
+// makeUse makes a history. Memories are stored evenly over the past. How often one is used differs
+// widely (log-normal, the median once in 33 days), and
+// for one in ten, use ends at some instant of its past or the time to come.
+func makeUse(n int, spread float64, seed uint64) []used {
+	rnd := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a history that can be made again
+	memories := make([]used, n)
+	for i := range memories {
+		stored := rnd.Float64() * retentionPast
+		rate := 0.03 * math.Exp(math.Log(spread)*rnd.NormFloat64())
+		end := retentionFuture
+		if rnd.IntN(10) == 0 {
+			end = -stored + rnd.Float64()*(stored+retentionFuture)
+		}
+		m := used{stored: stored, accessed: stored, expected: rate * max(end, 0)}
+		for at := -stored + rnd.ExpFloat64()/rate; at < end; at += rnd.ExpFloat64() / rate {
+			if at > 0 {
+				m.value++
+			} else {
+				m.accesses++
+				m.accessed = -at
+			}
+		}
+		memories[i] = m
+	}
+	return memories
+}
+
+// judge has the database score a history: by strength, and by Ebbinghaus's curve, at their defaults.
+func judge(ctx context.Context, e *Engine, memories []used) (strength, ebbinghaus []float64, err error) {
+	now := time.Now()
+	accessed, counts := make([]time.Time, len(memories)), make([]int32, len(memories))
+	for i, m := range memories {
+		accessed[i] = now.Add(-time.Duration(m.accessed * 24 * float64(time.Hour)))
+		counts[i] = m.accesses
+	}
+	rows, err := e.Pool.Query(ctx, `SELECT hippocampus.effective_strength(least(1.0, 0.5 + 0.02 * u.n), u.n, u.at, $3) AS strength,
+			hippocampus.calculate_retention_score(u.n, u.at, p_now => $3) AS ebbinghaus
+		FROM unnest($1::integer[], $2::timestamptz[]) WITH ORDINALITY AS u (n, at, place) ORDER BY u.place`, counts, accessed, now)
+	if err != nil {
+		return nil, nil, fmt.Errorf("score memories: %w", err)
+	}
+	var s, b float64
+	_, err = pgx.ForEachRow(rows, []any{&s, &b}, func() error {
+		strength, ebbinghaus = append(strength, s), append(ebbinghaus, b)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("score memories: %w", err)
+	}
+	return strength, ebbinghaus, nil
+}
+
+// kept is the value of the keep memories that score highest.
+func kept(memories []used, keep int, score func(i int) float64) float64 {
+	order := make([]int, len(memories))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(score(b), score(a)) })
+	var value float64
+	for _, i := range order[:keep] {
+		value += memories[i].value
+	}
+	return value
+}
+
+// Retention makes histories of memories whose later use is known, keeps some of each by a score, and
+// reports what part of the value is left that one who knows the future would have kept.
+func Retention(ctx context.Context, e *Engine, opts *RetentionOptions, r *report.Report) error {
+	if opts.Memories < 1 || opts.Keep < 1 || opts.Keep > opts.Memories || opts.Seeds < 1 {
+		return errors.New("memories, keep and seeds are at least 1, and keep is at most memories")
+	}
+	if !(opts.Spread > 1 && opts.Spread <= 100) {
+		return fmt.Errorf("a spread of %v is not above 1 and at most 100", opts.Spread)
+	}
+	table := &report.Table{
+		Title: "Value kept, % of the oracle's",
+		Heads: []string{"seed", "strength", "ebbinghaus", "last use", "newest", "rates known", "uses to come"},
+		Notes: "newest keeps what was stored last, last use what was used last; rates known keeps by how often each is truly used, the most that one can do who does not know when. The scores are the database's, at their defaults.",
+	}
+	for seed := opts.Seed; seed < opts.Seed+uint64(opts.Seeds); seed++ {
+		memories := makeUse(opts.Memories, opts.Spread, seed)
+		strength, ebbinghaus, err := judge(ctx, e, memories)
+		if err != nil {
+			return err
+		}
+		oracle := kept(memories, opts.Keep, func(i int) float64 { return memories[i].value })
+		if oracle == 0 {
+			return fmt.Errorf("no memory of seed %d is used again: give more memories", seed)
+		}
+		part := func(score func(i int) float64) float64 { return 100 * kept(memories, opts.Keep, score) / oracle }
+		table.Row(fmt.Sprint(seed), part(func(i int) float64 { return strength[i] }), part(func(i int) float64 { return ebbinghaus[i] }),
+			part(func(i int) float64 { return -memories[i].accessed }), part(func(i int) float64 { return -memories[i].stored }),
+			part(func(i int) float64 { return memories[i].expected }), int(oracle))
+	}
+	r.Fact("Memories", "%d, of which %d are kept; spread %v", opts.Memories, opts.Keep, opts.Spread)
+	r.Tables = append(r.Tables, table)
+	return nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/bench"
+	"github.com/hippocampus-memory/hippocampus/bench/report"
+)
+
+func (a *app) benchRetention() *cobra.Command {
+	var (
+		opts bench.RetentionOptions
+		out  reportFlags
+	)
+	cmd := &cobra.Command{
+		Use:   "retention",
+		Short: "Measure what is lost when memories are kept by their score",
+		Long: `Makes histories of memories whose later use is known, keeps the best of each by the
+database's scores, and says what part is left of the value that one who knows the
+future would have kept. Nothing is written to the database.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.measure(cmd, args, &out, false, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
+				return bench.Retention(ctx, e, &opts, r)
+			})
+		},
+	}
+	flags := cmd.Flags()
+	out.add(flags)
+	flags.IntVar(&opts.Keep, "keep", 500, "how many memories are kept")
+	flags.IntVar(&opts.Memories, "memories", 1_000, "how many memories a history has")
+	flags.Uint64Var(&opts.Seed, "seed", 1, "makes the first history")
+	flags.IntVar(&opts.Seeds, "seeds", 5, "how many histories, by the seeds that follow")
+	flags.Float64Var(&opts.Spread, "spread", 3, "by what factor memories differ in how often they are used (one σ)")
+	return cmd
+}
