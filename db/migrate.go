@@ -120,7 +120,7 @@ func (m *Migrator) Close() error {
 // that fails is rolled back; those before it stay, and the next Up goes on from there.
 //
 // Errors: [ErrServer] where Postgres or pgvector is missing or too old; [ErrBootstrap] where an
-// administrator must do something first; [ErrDatabaseNewer]; [ErrDimension].
+// administrator must do something first; [ErrDatabaseNewer]; [ErrDimension]; [ErrReadOnly].
 func (m *Migrator) Up(ctx context.Context) (*MigrationReport, error) {
 	report := &MigrationReport{}
 	err := m.locked(ctx, func(start time.Time) error {
@@ -146,7 +146,7 @@ func (m *Migrator) Up(ctx context.Context) (*MigrationReport, error) {
 // the newest version; an Up brings them back. The data of what is dropped is lost.
 //
 // Errors: [ErrInvalidArgument] for a target that is not a version of this binary, or newer than
-// the database; [ErrDatabaseNewer]; [ErrNotMigrated].
+// the database; [ErrDatabaseNewer]; [ErrNotMigrated]; [ErrReadOnly].
 func (m *Migrator) Down(ctx context.Context, target int64) (*MigrationReport, error) {
 	report := &MigrationReport{}
 	err := m.locked(ctx, func(start time.Time) error {
@@ -190,6 +190,9 @@ func (m *Migrator) locked(ctx context.Context, fn func(start time.Time) error) e
 		wait = min(2*wait, 500*time.Millisecond)
 	}
 	err := fn(time.Now())
+	if readOnly := Wrap(err); errors.Is(readOnly, ErrReadOnly) { // what else fails here says by itself what to do
+		err = readOnly
+	}
 	// After a cancelled statement the connection is closed, and the lock is free by that.
 	if !m.conn.IsClosed() {
 		_, unlockErr := m.conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", int64(lockKey))

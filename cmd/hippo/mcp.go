@@ -40,6 +40,7 @@ The log goes to standard error. The server ends with its input, or by a signal.`
 type mcpFlags struct {
 	http    string
 	origins []string
+	skills  string
 	tokens  string
 	worker  bool
 }
@@ -68,14 +69,15 @@ func (a *app) mcp() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&f.http, "http", "", "serve over HTTP on a port or address, such as 7337 (default over standard input and output)")
 	flags.StringArrayVar(&f.origins, "origin", nil, "a web page's origin that may call, such as https://agent.example; may be given again")
+	flags.StringVar(&f.skills, "skills", "", "a folder of skills that load_skill may load: NAME/SKILL.md or NAME.md")
 	flags.StringVar(&f.tokens, "tokens", "", "a file of bearer tokens and their scopes")
 	flags.BoolVar(&f.worker, "worker", false, "run a worker beside it, which embeds and consolidates")
 	return cmd
 }
 
-// mcpTools are all that an agent may call.
-func mcpTools(e *engine) []*tools.Tool {
-	return slices.Concat(tools.Memory(e.service), tools.Graph(e.service))
+// mcpTools are all that an agent may call. Without a folder of skills there is no load_skill.
+func mcpTools(e *engine, skillFolder string) []*tools.Tool {
+	return slices.Concat(tools.Memory(e.service), tools.Graph(e.service), tools.Experience(e.service, skillFolder), tools.Documents(e.service))
 }
 
 func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcpserver.Tokens) error {
@@ -86,7 +88,7 @@ func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcps
 	config := &mcpserver.Config{
 		Instructions: "A lasting memory. Recall before you answer what may have been said before; remember what will matter later.",
 		Logger:       slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-		Tools:        mcpTools(e),
+		Tools:        mcpTools(e, f.skills),
 		Version:      version(),
 	}
 	if f.http == "" {

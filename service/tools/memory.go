@@ -2,10 +2,13 @@ package tools
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/google/uuid"
 
+	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -96,7 +99,13 @@ func replaceBlock(svc *service.OpenMemoryService) *Tool {
 		Description: "Replaces a text in a memory block, wherever it stands in it. It is an error where there is no such block, " +
 			"or where the text is not found.",
 	}, func(ctx context.Context, scope service.Scope, in *replaceIn) (*writtenOut, error) {
-		return written(svc.ReplaceInBlock(ctx, scope, in.Key, in.OldText, in.NewText, nil))
+		block, err := svc.ReplaceInBlock(ctx, scope, in.Key, in.OldText, in.NewText, nil)
+		if errors.Is(err, db.ErrNotFound) { // whose hint names functions that a model can't call
+			return nil, &Error{
+				Code: CodeNotFound, Message: fmt.Sprintf("block %q does not exist", in.Key), Hint: "Create it with append_memory_block.", cause: err,
+			}
+		}
+		return written(block, err)
 	})
 }
 

@@ -47,6 +47,22 @@ func TestConnect(t *testing.T) {
 		require.Contains(t, fail(t, "postgres://u:"+secret+"@no.such.host.invalid/db", db.ErrConnect), "no.such.host.invalid")
 	})
 
+	t.Run("ReadOnly", func(t *testing.T) {
+		t.Parallel()
+		readOnly := func(databaseURL string) *db.Migrator {
+			u, err := url.Parse(databaseURL)
+			require.NoError(t, err)
+			u.RawQuery += "&default_transaction_read_only=on"
+			return migrator(t, u.String(), 0)
+		}
+		_, upErr := readOnly(dbtest.Empty(t, "")).Up(t.Context())
+		_, downErr := readOnly(dbtest.DatabaseURL(dbtest.DB(t))).Down(t.Context(), 0)
+		for _, err := range []error{upErr, downErr} {
+			require.ErrorIs(t, err, db.ErrReadOnly)
+			require.ErrorContains(t, err, "look at default_transaction_read_only")
+		}
+	})
+
 	t.Run("NoServer", func(t *testing.T) {
 		t.Parallel()
 		// A port that was free a moment ago.
