@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/spf13/cobra"
 
@@ -115,11 +116,27 @@ func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
 	if err = errors.Join(err, w.Stop(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
-	if f.switchNow {
-		return a.switchTo(ctx, pool, begun.Generation, whole.Failed)
+	if whole.Failed > 0 {
+		return a.explainMissing(ctx, pool, whole)
 	}
-	return a.print(whole, fmt.Sprintf("Generation %d (%s, %d dimensions) has %d vectors; %d rows can't be embedded. Next: hippo reembed switch.",
-		whole.Generation, whole.Model, whole.Dimension, whole.Vectors, whole.Failed))
+	if f.switchNow {
+		return a.switchTo(ctx, pool, begun.Generation, 0)
+	}
+	return a.print(whole, fmt.Sprintf("Generation %d (%s, %d dimensions) is whole: %d vectors. Next: hippo reembed switch.",
+		whole.Generation, whole.Model, whole.Dimension, whole.Vectors))
+}
+
+// explainMissing is the error of a generation whose every row was tried, and some in vain. It never
+// serves by itself: one that the model could not be reached for is empty.
+func (a *app) explainMissing(ctx context.Context, pool *pgxpool.Pool, g *db.EmbeddingGeneration) error {
+	var cause string
+	err := pool.QueryRow(ctx, `SELECT q.error FROM hippocampus.embedding_queue q
+		WHERE q.generation = $1 AND q.error IS NOT NULL ORDER BY q.run_after DESC LIMIT 1`, g.Generation).Scan(&cause)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // embedded a moment ago
+		return fmt.Errorf("read why rows have no vector: %w", db.Wrap(err))
+	}
+	return fmt.Errorf("generation %d (%s) has %d vectors, %d rows have none: %s; a worker tries them again, and so does "+
+		"hippo reembed; to go without them, hippo reembed switch --missing %d", g.Generation, g.Model, g.Vectors, g.Failed, cause, g.Failed)
 }
 
 // watchGeneration draws the progress of a generation until every row that can be embedded is.
