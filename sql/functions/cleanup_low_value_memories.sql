@@ -14,9 +14,10 @@ DECLARE
     v_batch hippocampus.retention_batches;
     v_deleted integer := 0;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_threshold', coalesce(p_threshold, 0), 0, 1);
     PERFORM hippocampus._check_range('p_min_age_days', coalesce(p_min_age_days, 0), 0, 36500);
-    IF p_dry_run THEN
+    IF p_dry_run IS DISTINCT FROM false THEN -- whoever does not say deletes nothing
         SELECT count(*) INTO v_deleted FROM hippocampus.memories m
         CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
         WHERE (p_user_id IS NULL OR m.user_id = p_user_id) AND (p_app_name IS NULL OR m.app_name = p_app_name)

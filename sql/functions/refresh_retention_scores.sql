@@ -10,6 +10,7 @@ DECLARE
     v_batch hippocampus.retention_batches;
     v_refreshed integer := 0;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     v_batch := ROW (0, 0, 0, '', '', '-infinity'::timestamptz, '00000000-0000-0000-0000-000000000000'::uuid);
     LOOP
         SELECT b.* INTO v_batch FROM hippocampus.sweep_retention(v_batch.after_user_id, v_batch.after_app_name,

@@ -7,6 +7,7 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     RETURN QUERY
     SELECT count(*), count(*) FILTER (WHERE s.score >= 0.7), count(*) FILTER (WHERE s.score >= 0.3 AND s.score < 0.7),
         count(*) FILTER (WHERE s.score < 0.3), coalesce(avg(s.score), 0)

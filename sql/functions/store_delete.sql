@@ -12,6 +12,7 @@ DECLARE
     v_path text := hippocampus._namespace_path(hippocampus._check_namespace('p_namespace', p_namespace));
     v_expires_at timestamptz;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 512);
     DELETE FROM hippocampus.store_items s

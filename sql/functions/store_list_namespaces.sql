@@ -15,6 +15,7 @@ DECLARE
     v_prefix text[] := hippocampus._check_namespace('p_prefix', p_prefix, true);
     v_suffix text[] := hippocampus._check_namespace('p_suffix', p_suffix, true);
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_max_depth', coalesce(p_max_depth, 1), 1, 2147483647);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);

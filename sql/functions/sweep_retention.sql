@@ -30,6 +30,7 @@ DECLARE
         ELSE coalesce(p_after_id, '00000000-0000-0000-0000-000000000000') END;
     v_last_user_id text := coalesce(p_user_id, repeat(chr(1114111), 64));
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     PERFORM hippocampus._check_range('p_threshold', coalesce(p_threshold, 0), 0, 1);
     PERFORM hippocampus._check_range('p_min_age_days', coalesce(p_min_age_days, 0), 0, 36500);
@@ -43,7 +44,7 @@ BEGIN
         ORDER BY m.user_id, m.app_name, m.created_at, m.id
         LIMIT p_limit
     ), scored AS MATERIALIZED (
-        SELECT b.*, s.score, coalesce(p_delete, true) AND s.score < coalesce(p_threshold, p.threshold)
+        SELECT b.*, s.score, coalesce(p_delete, false) AND s.score < coalesce(p_threshold, p.threshold)
             AND b.created_at < p_now - make_interval(days => coalesce(p_min_age_days, p.min_age_days)) AS low
         FROM batch b
         CROSS JOIN LATERAL hippocampus._retention_policy(b.app_name, b.memory_type, b.category) p

@@ -10,6 +10,7 @@ AS $fn$
 DECLARE
     v_deleted integer;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     WITH due AS MATERIALIZED (
         SELECT s.user_id, s.app_name, s.path, s.key FROM hippocampus.store_items s

@@ -13,6 +13,7 @@ AS $fn$
 DECLARE
     v_deleted integer;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     WITH crowded AS ( -- may be over a limit: found without a look at any score
         SELECT m.user_id, m.app_name
