@@ -49,6 +49,14 @@ func TestSleep(t *testing.T) {
 		return told
 	}
 
+	// embedded waits for the vectors of the sleep before: the next one sees by them what is near.
+	embedded := func(t *testing.T, b *bundle) {
+		t.Helper()
+		b.eventually(t, "all to be embedded", func() bool {
+			return b.count(t, "SELECT count(*) FROM hippocampus.embedding_queue") == 0
+		})
+	}
+
 	t.Run("ClustersWithinItsBudget", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{embed: alike}, nil)
@@ -62,7 +70,9 @@ func TestSleep(t *testing.T) {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.search_memory('ada', 'app', 'Summary of run 4 part 1', p_memory_types => '{summary}')
 			WHERE content LIKE 'Summary of run 4%'`), "a cluster is searched")
 		// The next one does what is left, and nothing twice; insights that say the same are merged.
+		embedded(t, b)
 		require.Equal(t, "1 1 2 3", report(t, b, asleep(t, b), "completed"))
+		embedded(t, b)
 		require.Equal(t, "0 0 0 1", report(t, b, asleep(t, b), "completed"))
 		require.Equal(t, 16, b.count(t, "SELECT count(DISTINCT memory_id) FROM hippocampus.memory_cluster_members"))
 	})

@@ -24,7 +24,7 @@ DECLARE
     v_memories hippocampus.memory_hits[];
     v_limit integer;
     v_found bigint;
-    v_told_cost bigint;
+    v_filled bigint;
 BEGIN
     RETURN QUERY
     SELECT 'instruction', row_number() OVER (ORDER BY i.instruction_key), hippocampus._context_line('', i.content), 1::float8,
@@ -52,28 +52,26 @@ BEGIN
           WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.running_intensity DESC, f.valid_from DESC, f.key, f.fact_type)) r
     CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
-    SELECT coalesce(array_agg(h ORDER BY h.rank), '{}'), coalesce(sum(h.cost), 0) INTO v_history, v_told_cost
+    SELECT coalesce(array_agg(h ORDER BY h.rank), '{}') INTO v_history
     FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;
-    IF p_thread_id IS NOT NULL THEN
-        FOR v_event IN SELECT h.sequence_num, h.cost FROM unnest(v_history) h ORDER BY h.rank LOOP
-            IF v_event.cost <= v_room THEN
-                v_told := v_told || v_event.sequence_num;
-                v_room := v_room - v_event.cost;
-            END IF;
-        END LOOP;
-    END IF;
-    -- as many memories as there can be room for: history has its share, the rest may be theirs. How long they
+    FOR v_event IN SELECT h.sequence_num, h.cost FROM unnest(v_history) h ORDER BY h.rank LOOP
+        IF v_event.cost <= v_room THEN
+            v_told := v_told || v_event.sequence_num;
+            v_room := v_room - v_event.cost;
+        END IF;
+    END LOOP;
+    -- as many memories as there can be room for: all but what the history fills of its share. How long they
     -- are shows when they are read, so a few first, and more only where these leave room.
-    v_room := p_max_tokens - least(v_told_cost, p_history_budget);
+    v_room := p_max_tokens - p_history_budget + v_room;
     v_limit := least(10000, greatest(20, v_room / 64));
     LOOP
         SELECT array_agg(m), count(*), coalesce(sum(m.token_count + 11) FILTER (WHERE m.token_count <= p_max_tokens AND m.copy = 1
             AND NOT m.told), 0)
-        INTO v_memories, v_found, v_told_cost
+        INTO v_memories, v_found, v_filled
         FROM (SELECT k, k.token_count, row_number() OVER (PARTITION BY k.content_hash) AS copy,
                   coalesce(k.thread_id = p_thread_id AND k.from_seq = ANY (v_told), false) AS told
               FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now) k) m (m, token_count, copy, told);
-        EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_told_cost >= v_room;
+        EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_filled >= v_room;
         v_limit := least(10000, 3 * v_limit);
     END LOOP;
     RETURN QUERY

@@ -1,17 +1,19 @@
--- Pairs of a user's memories that are near in meaning: of each of the newest, its five nearest.
+-- Pairs of a user's memories that are near in meaning: of each of the newest, its five nearest. With a type, among
+-- memories of that type only: five others that are nearer take no place.
 CREATE OR REPLACE FUNCTION hippocampus._near_memories(
     p_user_id text,
     p_app_name text,
     p_since timestamptz,
     p_limit integer,
-    p_similarity double precision
+    p_similarity double precision,
+    p_memory_type text DEFAULT NULL
 ) RETURNS TABLE (memory_id uuid, near_id uuid, similarity double precision)
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
 BEGIN ATOMIC
     SELECT m.id, n.row_id, n.similarity
     FROM (SELECT k.id FROM hippocampus.memories k
           WHERE k.user_id = p_user_id AND k.app_name = p_app_name AND k.created_at > p_since AND k.superseded_by IS NULL
-            AND k.memory_type <> 'summary'
+            AND k.memory_type <> 'summary' AND (p_memory_type IS NULL OR k.memory_type = p_memory_type)
           ORDER BY k.created_at DESC, k.id LIMIT p_limit) m
     JOIN hippocampus.embedding_models g ON g.status = 'serving'
     JOIN hippocampus.embeddings e ON e.user_id = p_user_id AND e.app_name = p_app_name AND e.generation = g.generation
@@ -22,6 +24,7 @@ BEGIN ATOMIC
         JOIN hippocampus.memories k ON k.id = o.row_id AND k.user_id = p_user_id AND k.app_name = p_app_name
         WHERE o.user_id = p_user_id AND o.app_name = p_app_name AND o.generation = g.generation AND o.source = 'memory'
           AND o.row_id <> m.id AND k.superseded_by IS NULL AND k.memory_type <> 'summary'
+          AND (p_memory_type IS NULL OR k.memory_type = p_memory_type)
         ORDER BY o.embedding OPERATOR(public.<#>) e.embedding, o.row_id LIMIT 5) n
     WHERE n.similarity >= p_similarity;
 END;

@@ -25,12 +25,12 @@ BEGIN
     PERFORM hippocampus._check_range('p_duplicate_similarity', p_duplicate_similarity, 0, 1);
     FOR v_pair IN
         SELECT o.id AS older, n.id AS newer
-        FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_duplicate_similarity) p
+        FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_duplicate_similarity, 'semantic') p
         JOIN hippocampus.memories a ON a.id = p.memory_id AND a.user_id = p_user_id AND a.app_name = p_app_name
         JOIN hippocampus.memories b ON b.id = p.near_id AND b.user_id = p_user_id AND b.app_name = p_app_name
         CROSS JOIN LATERAL (SELECT CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN a.id ELSE b.id END AS id) o
         CROSS JOIN LATERAL (SELECT CASE WHEN o.id = a.id THEN b.id ELSE a.id END AS id) n
-        WHERE a.memory_type = 'semantic' AND b.memory_type = 'semantic' AND a.category = b.category
+        WHERE a.category = b.category
           AND a.superseded_by IS NULL AND b.superseded_by IS NULL
         ORDER BY o.id, n.id
     LOOP

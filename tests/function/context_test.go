@@ -49,6 +49,21 @@ func TestGetContextWindow(t *testing.T) {
 		require.Equal(t, map[int64]string{1: "stands in the history", 2: "", 3: "stands in the history"}, reasons)
 	})
 
+	t.Run("MemoriesFillWhatHistoryCannot", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for i := range 2 { // too long for the history's share, and for what the memories leave
+			b.exec(t, "SELECT hippocampus.append_event($1, 'user', 'message', '{}', p_text => $2, p_token_count => 4100)",
+				thread, "long talk "+strings.Repeat("x", i))
+		}
+		b.exec(t, `SELECT hippocampus.remember($1, $2, 'tea of the garden ' || i, p_token_count => 60) FROM generate_series(1, 200) i`,
+			b.UserID, b.AppName)
+		filled := list[int](t, b, `SELECT sum(w.token_estimate)::integer FROM hippocampus.get_context_window($1, $2, 'tea',
+			p_max_tokens => 8000, p_thread_id => $3) w`, b.UserID, b.AppName, thread)[0]
+		require.GreaterOrEqual(t, filled, 7200)
+	})
+
 	t.Run("FactsHoldAtItsTime", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
