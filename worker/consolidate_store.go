@@ -80,7 +80,7 @@ func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, may
 		if thread.Forgettings != p.thread.Forgettings {
 			return errMoved // what was thought about may tell what is forgotten since
 		}
-		reached := c.target
+		reached := p.thread.NextSeq - 1 // of a piece without events: whoever consolidated them, none is left
 		if !p.empty() {
 			reached = p.to()
 			if err := c.write(ctx, tx, p, l, &result); err != nil {

@@ -272,6 +272,38 @@ func TestConsolidateFailures(t *testing.T) {
 		require.Equal(t, "No events to consolidate", result(t, b.wait(t, first, "completed")).Message)
 	})
 
+	t.Run("ARetryEndsWhereAnotherConsolidatedAll", func(t *testing.T) {
+		t.Parallel()
+		var n atomic.Int64
+		started, goOn := make(chan struct{}), make(chan struct{})
+		b := setup(t, &script{summarize: func(ctx context.Context, c *model.Conversation) (*model.Summary, error) {
+			switch n.Add(1) {
+			case 1:
+				return nil, &model.Error{Kind: model.KindUnavailable}
+			case 2: // the retry thinks while more is appended, and another consolidates it all
+				close(started)
+				select {
+				case <-goOn:
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			}
+			return summary(c), nil
+		}}, nil)
+		b.start(t)
+		thread := b.thread(t, "one")
+		first := b.enqueue(t, b.pool, thread, worker.FastReplay)
+		<-started
+		b.append(t, b.pool, thread, "two")
+		second := b.enqueue(t, b.pool, thread, worker.FastReplay)
+		require.NotEqual(t, first, second)
+		b.wait(t, second, "completed")
+		close(goOn)
+		b.wait(t, first, "completed")
+		require.Equal(t, 2, b.count(t, `SELECT replayed_seq FROM hippocampus.threads`))
+		require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE memory_type = 'episodic'`))
+	})
+
 	t.Run("StopGivesTheJobBack", func(t *testing.T) {
 		t.Parallel()
 		pool := dbtest.DB(t)
