@@ -185,11 +185,15 @@ func sqlText(t require.TestingT, tx pgx.Tx, counter *assembler.Counter, r *assem
 // checkWhole checks that no entry is cut: each is one that was stored.
 func checkWhole(t require.TestingT, m *material, request *assembler.Request, window *assembler.Window) {
 	fence := regexp.MustCompile(`(?i)<(\s*/?\s*)(recalled_memories)`)
-	// What a fence drops or replaces is no matter here: TestFence looks at that.
-	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«\x01-\x08\x0e-\x1f\x7f\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}]`)
+	// What a fence drops or replaces is no matter here: TestFence looks at that. It drops before lines are broken, so
+	// that a dropped character between \r and \n leaves one break.
+	dropped := regexp.MustCompile(`[\x01-\x08\x0e-\x1f\x7f\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}]`)
+	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«]`)
+	comparable := func(text string) string { return fenced.ReplaceAllString(dropped.ReplaceAllString(text, ""), "") }
 	whole := map[string]bool{request.SystemPrompt: true}
 	add := func(prefix, text string) {
-		whole[fenced.ReplaceAllString(prefix+breaks.ReplaceAllString(text, "\n  "), "")] = true
+		text = breaks.ReplaceAllString(dropped.ReplaceAllString(text, ""), "\n  ")
+		whole[comparable(prefix+text)] = true
 	}
 	for _, text := range m.instructions {
 		add("", text)
@@ -207,7 +211,7 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 		add("", []string{"user", "agent", "/x", "'])->"}[i%4]+": "+text)
 	}
 	for _, item := range window.Items {
-		require.True(t, item.Content == request.SystemPrompt || whole[fenced.ReplaceAllString(item.Content, "")], "%q", item.Content)
+		require.True(t, item.Content == request.SystemPrompt || whole[comparable(item.Content)], "%q", item.Content)
 	}
 	// What was recalled can't close its fence. The system prompt is the caller's own.
 	recalled := strings.TrimPrefix(window.Text, request.SystemPrompt)
