@@ -1,6 +1,7 @@
 // The systems that are compared, each by its documented calls: setup, add one row, search the ten best of a user.
 import pg from 'pg'
-import { PgVector } from '@mastra/pg'
+import { Memory as MastraMemory } from '@mastra/memory'
+import { PgVector, PostgresStore as MastraStore } from '@mastra/pg'
 import { Memory } from 'mem0ai/oss'
 import { PostgresStore } from '@langchain/langgraph-checkpoint-postgres/store'
 import { Embedder, embed } from './data.mjs'
@@ -127,6 +128,53 @@ const mastra = {
   },
 }
 
-export const systems = [plain('exact', false), plain('hnsw', true), hippocampus(false), hippocampus(true), mem0, langgraph, mastra]
+// mastraMemory is the memory of Mastra's agents: messages of a thread, and semantic recall over them.
+const mastraMemory = {
+  name: '@mastra/memory, semantic recall',
+  schema: 'peers_mastra_memory',
+  async setup({ url, dimension }) {
+    this.storage = new MastraStore({ id: 'peers', connectionString: url, schemaName: 'peers_mastra_memory' })
+    await this.storage.init()
+    this.vectors = new PgVector({ id: 'peers-memory', connectionString: url, schemaName: 'peers_mastra_memory' })
+    const embedder = new Embedder(dimension)
+    this.memory = new MastraMemory({
+      storage: this.storage, vector: this.vectors,
+      embedder: {
+        specificationVersion: 'v2', provider: 'peers', modelId: 'local', maxEmbeddingsPerCall: 1000, supportsParallelCalls: true,
+        doEmbed: async ({ values }) => ({ embeddings: await embedder.embedDocuments(values), usage: { tokens: 0 } }),
+      },
+      options: { lastMessages: false, semanticRecall: { topK: 10, messageRange: 0, scope: 'resource', indexConfig: { type: 'hnsw' } } },
+    })
+    this.threads = new Map()
+  },
+  thread(user) {
+    if (!this.threads.has(user)) {
+      const now = new Date()
+      const thread = { id: `thread-${user}`, resourceId: user, title: user, createdAt: now, updatedAt: now, metadata: {} }
+      this.threads.set(user, this.memory.saveThread({ thread }))
+    }
+    return this.threads.get(user)
+  },
+  async add(_, row) {
+    const thread = await this.thread(row.user)
+    await this.memory.saveMessages({
+      messages: [{
+        id: `message-${row.id}`, threadId: thread.id, resourceId: row.user, role: 'user', type: 'text', createdAt: new Date(),
+        content: { format: 2, parts: [{ type: 'text', text: row.text }] },
+      }],
+    })
+  },
+  async search(_, query) {
+    const thread = await this.thread(query.user)
+    const found = await this.memory.recall({ threadId: thread.id, resourceId: query.user, vectorSearchString: query.text, perPage: 0 })
+    return found.messages.map((m) => m.content.parts[0].text)
+  },
+  async close() {
+    await this.vectors.disconnect()
+    await this.storage.close?.()
+  },
+}
+
+export const systems = [plain('exact', false), plain('hnsw', true), hippocampus(false), hippocampus(true), mem0, langgraph, mastra, mastraMemory]
 export const pool = (url, clients) => new pg.Pool({ connectionString: url, max: clients })
 export { embed }
