@@ -1,6 +1,6 @@
 // Package bench measures Hippocampus through its own front door: conversations are logged, a worker
 // consolidates them, and searches are graded against what is known to answer them. See [Recall],
-// [Scale], [Load] and [Budget].
+// [Scale], [Load], [Reembed] and [Budget].
 package bench
 
 import (

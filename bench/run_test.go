@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -235,4 +236,45 @@ func TestScale(t *testing.T) {
 	opts.Dimension = 7
 	_, err = bench.Scale(t.Context(), e, opts)
 	require.ErrorContains(t, err, "the database has 64 dimensions, not 7")
+}
+
+// byOthers is a filler that leaves the work to the worker that runs, and waits for it.
+type byOthers struct {
+	ctx  context.Context //nolint:containedctx // of the test
+	pool *pgxpool.Pool
+}
+
+func (byOthers) Kill() error { return errors.New("it is not killed") }
+
+func (f byOthers) Wait() error {
+	for {
+		var whole bool
+		err := f.pool.QueryRow(f.ctx, `SELECT bool_and(g.queued_at IS NOT NULL AND g.waiting = 0)
+			FROM hippocampus.list_embedding_generations() g WHERE g.status = 'building'`).Scan(&whole)
+		if err != nil || whole {
+			return err
+		}
+	}
+}
+
+func TestReembed(t *testing.T) {
+	t.Parallel()
+	e, _ := setup(t)
+	results, err := bench.Reembed(t.Context(), e, &bench.ReembedOptions{
+		Fill: func(ctx context.Context) (bench.Filler, error) { return byOthers{ctx, e.Pool}, nil },
+		Next: e.Embedder, Queries: 10, Readers: 1, Rows: 60, Seed: 1, Tenants: 2, Watch: 100 * time.Millisecond, Writers: 1,
+	})
+	require.NoError(t, err)
+	require.Equal(t, 10, results.Same)
+	require.InDelta(t, 1, results.Shared, 1e-9)
+	require.Positive(t, results.During.N)
+	require.Positive(t, results.Written)
+	require.Zero(t, results.Failed+results.Empty+results.Lacking)
+	var generations int
+	err = e.Pool.QueryRow(t.Context(), "SELECT count(DISTINCT generation) FROM hippocampus.embeddings").Scan(&generations)
+	require.NoError(t, err)
+	require.Equal(t, 1, generations) // the old one's are dropped
+	r := &report.Report{}
+	bench.ReportReembed(r, results)
+	require.Len(t, r.Tables[0].Rows, 3)
 }

@@ -107,12 +107,11 @@ func (s *scale) fillBatch(ctx context.Context, tx pgx.Tx, t tenantSize, source *
 		threads[i], sequences[i] = newThreads[len(newThreads)-1], int64(turn+1)
 		times[i] = corpusEnd.Add(time.Duration(turn)*turnInterval - time.Duration(session)*sessionInterval)
 	}
-	// the vectors first, so that the memories are not queued for one
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"hippocampus", "embeddings"},
-		[]string{"generation", "dimension", "row_id", "user_id", "app_name", "source", "embedding"},
-		pgx.CopyFromSlice(n, func(i int) ([]any, error) {
-			return []any{s.generation, s.space.dimension, ids[i], t.user, s.results.App, "memory", pgvector.NewHalfVector(vectors[i])}, nil
-		}))
+	// The vectors first, so that the memories are not queued for one; without a generation, a worker makes them.
+	var err error
+	if s.generation > 0 {
+		err = s.copyVectors(ctx, tx, t, ids, vectors)
+	}
 	if err != nil {
 		return fmt.Errorf("copy vectors: %w", err)
 	}
@@ -134,4 +133,13 @@ func (s *scale) fillBatch(ctx context.Context, tx pgx.Tx, t tenantSize, source *
 		return fmt.Errorf("insert memories: %w", err)
 	}
 	return nil
+}
+
+func (s *scale) copyVectors(ctx context.Context, tx pgx.Tx, t tenantSize, ids []uuid.UUID, vectors [][]float32) error {
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"hippocampus", "embeddings"},
+		[]string{"generation", "dimension", "row_id", "user_id", "app_name", "source", "embedding"},
+		pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
+			return []any{s.generation, s.space.dimension, ids[i], t.user, s.results.App, "memory", pgvector.NewHalfVector(vectors[i])}, nil
+		}))
+	return err
 }
