@@ -16,24 +16,25 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-    SELECT r.row_id, r.score FROM (
-        SELECT CASE WHEN o.row_id IS NULL THEN (
-                SELECT m.id FROM hippocampus.threads h
-                JOIN hippocampus.memories m ON m.thread_id = h.id AND m.from_seq = o.place % 16777216
-                    AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type = 'episodic'
-                WHERE h.number = o.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
-                LIMIT 1) ELSE o.row_id END AS row_id, o.score
+    WITH best AS MATERIALIZED (
+        SELECT t.row_id, t.place / 16777216 AS number, t.place % 16777216 AS seq,
+            (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score
         FROM (
-            SELECT t.row_id, t.place, (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score
-            FROM (
-                SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / nullif(max(coalesce(e.nearby, e.own)) OVER (), 0) AS words,
-                    e.session / nullif(max(e.session) OVER (), 0) AS session
-                FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool) e
-            ) t
-            ORDER BY score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
-        ) o
-    ) r
-    WHERE r.row_id IS NOT NULL AND r.score > 0;
+            SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / nullif(max(coalesce(e.nearby, e.own)) OVER (), 0) AS words,
+                e.session / nullif(max(e.session) OVER (), 0) AS session
+            FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool) e
+        ) t
+        ORDER BY score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
+    )
+    SELECT b.row_id, b.score FROM best b WHERE b.row_id IS NOT NULL AND b.score > 0
+    UNION ALL
+    SELECT n.id, b.score FROM best b
+    JOIN hippocampus.threads h ON h.number = b.number AND h.user_id = p_user_id AND h.app_name = p_app_name
+    CROSS JOIN LATERAL (
+        SELECT m.id FROM hippocampus.memories m
+        WHERE m.thread_id = h.id AND m.from_seq = b.seq AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND m.memory_type = 'episodic' LIMIT 1) n
+    WHERE b.row_id IS NULL AND b.score > 0;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._word_hits IS
