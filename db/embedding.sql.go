@@ -401,3 +401,50 @@ func (q *Queries) EmbeddingPut(ctx context.Context, db DBTX, arg *EmbeddingPutPa
 	)
 	return err
 }
+
+const similarityDistribution = `-- name: SimilarityDistribution :many
+SELECT pairs_of, pairs, p05, p50, p90, p99, p999 FROM hippocampus.similarity_distribution(p_user_id => $1, p_app_name => $2, p_source => $3,
+    p_other => $4, p_sample => $5)
+`
+
+type SimilarityDistributionParams struct {
+	UserID  string
+	AppName string
+	Source  string
+	Other   *string
+	Sample  int32
+}
+
+func (q *Queries) SimilarityDistribution(ctx context.Context, db DBTX, arg *SimilarityDistributionParams) ([]*SimilarityDistribution, error) {
+	rows, err := db.Query(ctx, similarityDistribution,
+		arg.UserID,
+		arg.AppName,
+		arg.Source,
+		arg.Other,
+		arg.Sample,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*SimilarityDistribution{}
+	for rows.Next() {
+		var i SimilarityDistribution
+		if err := rows.Scan(
+			&i.PairsOf,
+			&i.Pairs,
+			&i.P05,
+			&i.P50,
+			&i.P90,
+			&i.P99,
+			&i.P999,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -525,6 +525,17 @@ type RetentionBands struct {
 	AverageScore float64
 }
 
+// What similarity_distribution returns: a kind of pairs, how many were measured, and percentiles of their cosine similarity.
+type SimilarityDistribution struct {
+	PairsOf string
+	Pairs   int64
+	P05     float64
+	P50     float64
+	P90     float64
+	P99     float64
+	P999    float64
+}
+
 // What the store's functions return: an item, and where something was asked for, how well it answers.
 type StoreEntry struct {
 	Namespace []string

@@ -88,3 +88,7 @@ SELECT hippocampus._name_embedding_model(p_model => @model);
 SELECT hippocampus.put_embedding(
     p_user_id => @user_id, p_app_name => @app_name, p_source => @source, p_row_id => @row_id, p_embedding => @embedding,
     p_model => @model);
+
+-- name: SimilarityDistribution :many
+SELECT * FROM hippocampus.similarity_distribution(p_user_id => @user_id, p_app_name => @app_name, p_source => @source,
+    p_other => sqlc.narg(other), p_sample => @sample);

@@ -63,13 +63,22 @@ FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.retention_batches IS
     'What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.';
 
+CREATE VIEW hippocampus.similarity_distributions WITH (security_invoker = true) AS
+SELECT ''::text AS pairs_of, 0::bigint AS pairs, 0::double precision AS p05, 0::double precision AS p50,
+    0::double precision AS p90, 0::double precision AS p99, 0::double precision AS p999
+WHERE false;
+COMMENT ON VIEW hippocampus.similarity_distributions IS
+    'What similarity_distribution returns: a kind of pairs, how many were measured, and percentiles of their cosine similarity.';
+
 GRANT SELECT ON hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
-    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches
+    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches,
+    hippocampus.similarity_distributions
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin
 DROP VIEW hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
-    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches;
+    hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches,
+    hippocampus.similarity_distributions;
 -- +goose StatementEnd
