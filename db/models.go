@@ -163,7 +163,7 @@ type EmbeddingGeneration struct {
 	Failed     int64
 }
 
-// Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a writer of a vector named.
+// Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a trusted writer of a vector named.
 type EmbeddingModel struct {
 	CreatedAt  time.Time
 	Generation int32

@@ -68,8 +68,12 @@ func Walk(name string) (*Files, error) {
 	return f, nil
 }
 
-// Read reads a file. It fails with [ErrNoText] for one that is too large or no text in UTF-8.
+// Read reads a file. It fails with [ErrNoText] for one that is too large or no text in UTF-8, its name
+// included.
 func (f *Files) Read(name string) (string, error) {
+	if !utf8.ValidString(name) {
+		return "", fmt.Errorf("%w: the name %q is not UTF-8", ErrNoText, name)
+	}
 	file, err := f.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
@@ -142,10 +146,12 @@ func (f *Files) walk(dir string, rules []rule) error {
 		name := path.Join(dir, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."), ignored(rules, name, e.IsDir()):
-		case e.IsDir():
+		case e.IsDir() && utf8.ValidString(name):
 			if err := f.walk(name, rules); err != nil {
 				return err
 			}
+		case e.IsDir(): // its files have no path that can be stored, as Read says
+			f.Names = append(f.Names, name)
 		case e.Type().IsRegular() && slices.Contains(extensions, strings.ToLower(path.Ext(e.Name()))):
 			f.Names = append(f.Names, name)
 		}

@@ -52,6 +52,22 @@ func TestWalk(t *testing.T) {
 		require.Equal(t, []string{"a.md", "b.TXT", "sub/y.mdx"}, files.Names)
 	})
 
+	t.Run("RefusesNamesThatAreNoText", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		write(t, dir, "good.md", "a")
+		write(t, dir, "caf\xe9.md", "b")
+		write(t, dir, "d\xe9j\xe0/vu.md", "c")
+		files, err := document.Walk(dir)
+		require.NoError(t, err)
+		defer files.Close() //nolint:errcheck // only read
+		require.Equal(t, []string{"caf\xe9.md", "d\xe9j\xe0", "good.md"}, files.Names)
+		for _, name := range files.Names[:2] {
+			_, err = files.Read(name)
+			require.ErrorIs(t, err, document.ErrNoText)
+		}
+	})
+
 	t.Run("RefusesWhatIsNoText", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()

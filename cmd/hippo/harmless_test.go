@@ -15,7 +15,7 @@ import (
 func TestHarmless(t *testing.T) {
 	t.Parallel()
 	const (
-		title  = "tea \x1b]0;owned\a\x1b[2J\u009b31m\u202eevil\u2066\r\b\x7f end"
+		title  = "tea \x1b]0;owned\a\x1b[2J\u009b31m\u202eevil\u2066\r\b\x7f t\u200bh\u00ade\ufeff\u2028 \U000e0041\u3164end"
 		family = "👩‍👩‍👧 שלום 你好" // joined and written from right to left, as it should be
 	)
 	pool := dbtest.DB(t)
@@ -36,7 +36,7 @@ func TestHarmless(t *testing.T) {
 	for _, args := range [][]string{{"search", "tea"}, {"context", "tea"}, {"context", "--max-tokens", "40", "--ledger", "tea"}} {
 		shown := hippo(args...)
 		require.Contains(t, shown, "tea", "%v", args)
-		require.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]", shown, "%v", args)
+		require.NotRegexp(t, "[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069\u00ad\u200b\u2028\ufeff\u3164\U000e0041]", shown, "%v", args)
 	}
 	require.Contains(t, hippo("search", "tea"), family)
 	var found struct{ Memories []struct{ Content string } }

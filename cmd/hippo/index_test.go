@@ -3,6 +3,8 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,6 +20,17 @@ func TestIndex(t *testing.T) {
 	require.Regexp(t, `tea.md +1 +0 +0 +0 +1 `, first)
 	again, _ := r.ok("index", path, "--source", "notes")
 	require.Regexp(t, `tea.md +0 +1 +0 +0 +0 `, again)
+}
+
+// A file whose name is no text is left out, and named; the others are stored.
+func TestIndexNames(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	dir := filepath.Dir(write(t, "tea.md", "# Tea", "", "Green tea is steeped at eighty degrees."))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "caf\xe9.md"), []byte("Coffee."), 0o600))
+	table, told := r.ok("index", dir, "--as", "drinks", "--no-worker", "--verbose")
+	require.Regexp(t, ` 1 +0 +0 +1 +1 `, table)
+	require.Contains(t, told, `xe9.md`)
 }
 
 // A generation whose rows could not be embedded never serves, even with --switch.

@@ -13,7 +13,7 @@ BEGIN
     FOR v_part IN SELECT e.key, e.value FROM jsonb_each(p_value) e LOOP
         PERFORM hippocampus._check_one_of(format('a part of the setting %s', p_key), v_part.key,
             ARRAY['per_anchor', 'theta', 'semantic_theta', 'cap', 'anchor_weight', 'vocabulary']);
-        v_number := CASE WHEN jsonb_typeof(v_part.value) = 'number' THEN least(abs(v_part.value::numeric), 1e12) * sign(v_part.value::numeric) END;
+        v_number := hippocampus._json_number(v_part.value);
         PERFORM hippocampus._check_range(format('the part %s of the setting %s', v_part.key, p_key), v_number,
             CASE WHEN v_part.key IN ('per_anchor', 'cap', 'vocabulary') THEN 1 ELSE 0 END,
             CASE v_part.key WHEN 'per_anchor' THEN 1000 WHEN 'cap' THEN 1000 WHEN 'vocabulary' THEN 100000 ELSE 1 END);

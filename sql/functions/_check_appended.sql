@@ -17,7 +17,7 @@ BEGIN
            OR octet_length(e.invocation_id) > 255 OR octet_length(e.branch) > 1024 OR e.created_at NOT BETWEEN '0001-01-02 00:00:00+00' AND '9999-12-30 00:00:00+00'
            OR coalesce(e.content, 'null') = 'null' OR pg_column_size(e.content) > 1048576 OR octet_length(e.text) > 1048576
            OR e.category <> ALL (c_categories) OR NOT coalesce(e.importance, 0) BETWEEN 0 AND 1
-           OR e.token_count < 0 OR cardinality(e.tags) > 64 OR pg_column_size(e.metadata) > 262144
+           OR e.token_count < 0 OR cardinality(e.tags) > 64 OR array_ndims(e.tags) > 1 OR pg_column_size(e.metadata) > 262144
            OR EXISTS (SELECT FROM unnest(e.tags) AS t (tag) WHERE coalesce(octet_length(t.tag), 0) NOT BETWEEN 1 AND 255)
            OR jsonb_typeof(e.metadata) <> 'object') THEN
         RETURN;
@@ -48,6 +48,7 @@ BEGIN
             'Give one of ' || array_to_string(c_categories, ', ') || '.'),
         (NOT coalesce(e.importance, 0) BETWEEN 0 AND 1, 'HC009', format('has importance %s', e.importance), 'Give a number from 0 to 1.'),
         (e.token_count < 0, 'HC009', format('has token_count %s', e.token_count), 'Give a count of tokens, or leave it out.'),
+        (array_ndims(e.tags) > 1, 'HC009', format('has tags of %s dimensions', array_ndims(e.tags)), 'Give a list of tags.'),
         (cardinality(e.tags) > 64, 'HC009', format('has %s tags', cardinality(e.tags)), 'Give at most 64.'),
         (EXISTS (SELECT FROM unnest(e.tags) AS t (tag) WHERE coalesce(octet_length(t.tag), 0) NOT BETWEEN 1 AND 255),
             'HC009', 'has a tag that is null, empty or over 255 bytes', 'Give tags of 1 to 255 bytes.'),

@@ -17,7 +17,7 @@ BEGIN
     END IF;
     FOREACH v_name IN ARRAY ARRAY['ask', 'duplicate', 'forget'] LOOP
         PERFORM hippocampus._check_range(format('%s of the setting %s', v_name, p_key),
-            CASE jsonb_typeof(p_value -> v_name) WHEN 'number' THEN least(greatest((p_value ->> v_name)::numeric, -9), 9) END, 0, 1);
+            hippocampus._json_number(p_value -> v_name), 0, 1);
     END LOOP;
     IF (p_value ->> 'ask')::numeric > (p_value ->> 'duplicate')::numeric THEN
         RAISE EXCEPTION 'ask of the setting % is %, duplicate is %', quote_literal(p_key), p_value -> 'ask', p_value -> 'duplicate'

@@ -33,7 +33,7 @@ BEGIN
                 USING ERRCODE = 'HC009', HINT = format('Give a %s.', v_field.wanted);
         ELSIF v_field.type = 'number' THEN
             PERFORM hippocampus._check_range('the field ' || v_field.key || ' of the policy',
-                least(greatest(v_field.value::numeric, -1e12), 1e12), v_field.low, v_field.high);
+                hippocampus._json_number(v_field.value), v_field.low, v_field.high);
         ELSIF v_field.key = 'job_type' THEN
             PERFORM hippocampus._check_one_of('the field job_type of the policy', v_field.value #>> '{}',
                 ARRAY['fast_replay', 'deep_reflection', 'full_consolidation'], 'HC003');

@@ -8,6 +8,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_part record;
+    v_name text;
 BEGIN
     IF jsonb_typeof(p_fact) <> 'object' THEN
         RAISE EXCEPTION 'p_facts[%] is %', p_position, left(p_fact::text, 100)
@@ -21,16 +22,23 @@ BEGIN
         WHERE t.type IS NULL OR e.value <> 'null' AND t.type <> 'any' AND jsonb_typeof(e.value) <> t.type
             OR e.key = 'valid_from' AND e.value <> 'null' AND NOT pg_input_is_valid(e.value #>> '{}', 'timestamptz')
             OR e.key = 'token_count' AND e.value <> 'null' AND NOT pg_input_is_valid(e.value #>> '{}', 'integer')
-            OR e.key = 'embedding' AND e.value <> 'null' AND NOT pg_input_is_valid(e.value::text, 'public.vector')
-            OR e.key IN ('confidence', 'intensity') AND e.value <> 'null' AND NOT pg_input_is_valid(e.value #>> '{}', 'double precision')
+            OR e.key = 'embedding' AND jsonb_typeof(e.value) = 'array' AND (jsonb_array_length(e.value) NOT BETWEEN 1 AND 16000
+                OR jsonb_path_exists(e.value, 'strict $[*] ? (@.type() <> "number")', silent => true)
+                OR jsonb_path_exists(e.value, 'strict $[*] ? (@ > 1e38 || @ < -1e38)', silent => true))
         LIMIT 1
     LOOP
         RAISE EXCEPTION 'p_facts[%].% is %', p_position, v_part.key, left(v_part.value::text, 100)
             USING ERRCODE = 'HC009', HINT = CASE v_part.key WHEN 'valid_from' THEN 'Give a time.'
-                WHEN 'embedding' THEN 'Give the numbers of a vector.'
+                WHEN 'embedding' THEN 'Give the numbers of a vector, 1 to 16000.'
                 ELSE coalesce('Give a JSON ' || v_part.type || '.', 'Give fact_type, key, value, confidence, intensity, valid_from, '
                     'embedding, token_count, metadata or decisions.') END;
     END LOOP;
+    FOREACH v_name IN ARRAY ARRAY['confidence', 'intensity'] LOOP
+        PERFORM hippocampus._check_range(format('p_facts[%s].%s', p_position, v_name),
+            coalesce(hippocampus._json_number(p_fact -> v_name), 1), 0, 1);
+    END LOOP;
+    PERFORM hippocampus._check_time(format('p_facts[%s].valid_from', p_position), coalesce((p_fact ->> 'valid_from')::timestamptz, '2000-01-01 00:00:00+00'));
+    PERFORM hippocampus._check_decisions(p_position, coalesce(nullif(p_fact -> 'decisions', 'null'), '[]'));
     IF NOT p_fact ?& ARRAY['key', 'value'] OR p_fact -> 'key' = 'null' THEN
         RAISE EXCEPTION 'p_facts[%] has no %', p_position, CASE WHEN coalesce(p_fact -> 'key', 'null') = 'null' THEN 'key' ELSE 'value' END
             USING ERRCODE = 'HC009', HINT = 'Give what the fact is about, and what it says.';

@@ -10,6 +10,11 @@ DECLARE
     v_filter jsonb := hippocampus._check_object('p_filter', p_filter, 65536);
     v_test record;
 BEGIN
+    SELECT f.key AS field INTO v_test FROM jsonb_object_keys(v_filter) AS f (key) WHERE f.key LIKE '$%' LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'p_filter asks for the field %', quote_literal(left(v_test.field, 100))
+            USING ERRCODE = 'HC009', HINT = 'An operator stands within a field: {"price": {"$gte": 10}}.';
+    END IF;
     FOR v_test IN
         SELECT f.key AS field, o.key AS operator, o.value AS operand
         FROM jsonb_each(v_filter) f

@@ -11,7 +11,7 @@ DECLARE
     v_type text := CASE WHEN p_key IN ('text_search_config', 'token_encoding') THEN 'string'
         WHEN p_key IN ('episodic_turns', 'fact_supersede_margin', 'exact_search_rows') THEN 'number'
         WHEN p_key IN ('ranking', 'anchors') OR p_key LIKE 'ranking/_%' OR p_key LIKE 'anchors/_%' THEN 'object' END;
-    v_number numeric := CASE WHEN jsonb_typeof(p_value) = 'number' THEN least(greatest(p_value::numeric, -1e12), 1e12) END;
+    v_number double precision := hippocampus._json_number(p_value);
     v_weight record;
 BEGIN
     IF p_key IN ('functions_checksum', 'breaking_version') THEN
@@ -26,7 +26,7 @@ BEGIN
     ELSIF p_value IS NULL OR jsonb_typeof(p_value) <> v_type THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), coalesce(left(p_value::text, 100), 'null')
             USING ERRCODE = 'HC009', HINT = format('Give a JSON %s.', v_type);
-    ELSIF v_number % 1 <> 0 AND p_key <> 'fact_supersede_margin' THEN
+    ELSIF v_number <> floor(v_number) AND p_key <> 'fact_supersede_margin' THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), p_value
             USING ERRCODE = 'HC009', HINT = 'Give a whole number.';
     END IF;
@@ -50,8 +50,7 @@ BEGIN
                 PERFORM hippocampus._check_one_of(format('a weight of the setting %s', p_key), v_weight.key,
                     ARRAY['text', 'vector', 'strength', 'recency']);
                 PERFORM hippocampus._check_range(format('the weight %s of the setting %s', v_weight.key, p_key),
-                    CASE WHEN jsonb_typeof(v_weight.value) = 'number' THEN least(abs(v_weight.value::numeric), 1e12)
-                        * sign(v_weight.value::numeric) END, 0, 1000);
+                    hippocampus._json_number(v_weight.value), 0, 1000);
             END LOOP;
             IF NOT jsonb_path_exists(p_value, '$.* ? (@ > 0)') THEN
                 RAISE EXCEPTION 'no weight of the setting % is above 0', quote_literal(p_key)

@@ -9,7 +9,7 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    IF p_written <> p_expected + 1 THEN
+    IF p_written - 1 <> p_expected THEN
         RAISE EXCEPTION '% is at version %, not %', p_what, p_written - 1, p_expected
             USING ERRCODE = 'HC008', HINT = 'Somebody else wrote it; read it again and retry.';
     END IF;

@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 SET lock_timeout = '10s'
 AS $fn$
 DECLARE
-    v_trusted boolean := pg_has_role(session_user, 'hippocampus_service', 'MEMBER');
+    v_trusted boolean := hippocampus._is_trusted();
 BEGIN
     PERFORM FROM hippocampus.river_job r
     JOIN hippocampus.consolidation_jobs j ON j.river_job_id = r.id

@@ -42,6 +42,9 @@ BEGIN
         WHEN p_text ~ '去年|last year' THEN 1 WHEN p_text ~ '前年' THEN 2
         WHEN (v_month, coalesce(v_day, 1)) > (extract(month FROM p_today)::integer, extract(day FROM p_today)::integer) THEN 1
         ELSE 0 END);
+    IF v_year < 1 THEN
+        RETURN NULL; -- no day that a calendar here counts
+    END IF;
     v_first := make_date(v_year, v_month, 1);
     IF v_day IS NULL THEN
         RETURN daterange(v_first, (v_first + interval '1 month')::date);

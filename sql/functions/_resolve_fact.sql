@@ -28,7 +28,7 @@ BEGIN
     v_key := o.key;
     FOR v_old IN -- a duplicate first: it decides; then what nobody has decided on
         SELECT c.*, bool_or(c.relation IS NULL) OVER () AS open, max(c.similarity) OVER () AS nearest
-        FROM hippocampus._fact_candidates(p_user_id, p_app_name, o.key, o.fact_type, o.value, v_embedding, p_fact -> 'decisions') c
+        FROM hippocampus._fact_candidates(p_user_id, p_app_name, o.key, o.fact_type, o.value, v_embedding, nullif(p_fact -> 'decisions', 'null')) c
         ORDER BY c.relation = 'DUPLICATE' DESC NULLS LAST, c.same_key DESC, c.similarity DESC, c.id
     LOOP
         o.similarity := v_old.nearest;

@@ -20,6 +20,10 @@ BEGIN
         WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name) THEN
         RAISE EXCEPTION 'memory % was made of other memories', NEW.id
             USING ERRCODE = 'HC009', HINT = 'Share those of them that others may see: it may tell of private ones.';
+    ELSIF NEW.shared_by <> NEW.user_id AND NOT hippocampus._is_trusted()
+        AND (TG_OP = 'INSERT' OR OLD.visibility = 'private' OR NEW.shared_by IS DISTINCT FROM OLD.shared_by) THEN
+        RAISE EXCEPTION 'memory % would be shared by %', NEW.id, quote_literal(left(NEW.shared_by, 100))
+            USING ERRCODE = '42501', HINT = 'A bound login shares in its own name; leave p_shared_by out.';
     END IF;
     INSERT INTO hippocampus.shared_memories AS s (occurred_from, generation, importance, memory_id, user_id, app_name, memory_type,
         category, shared_by, content, tags, terms, embedding)

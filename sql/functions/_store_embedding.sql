@@ -13,6 +13,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_model text := p_model;
     v_serving hippocampus.embedding_models;
     v_generations integer[];
 BEGIN
@@ -20,14 +21,17 @@ BEGIN
     IF v_serving.model IS NULL AND p_model IS NOT NULL THEN
         PERFORM hippocampus._name_embedding_model(p_model);
         SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving'; -- maybe another's
+        IF v_serving.model IS NULL THEN -- a bound login names none: its vector is one of the model that serves
+            v_model := NULL;
+        END IF;
     END IF;
     SELECT array_agg(g.generation) INTO v_generations FROM hippocampus.embedding_models g
     WHERE g.status <> 'retired' AND g.dimension = public.vector_dims(p_embedding)
-      AND (g.model = p_model OR p_model IS NULL AND g.status = 'serving');
+      AND (g.model = v_model OR v_model IS NULL AND g.status = 'serving');
     IF v_generations IS NULL THEN
-        IF p_model IS NOT NULL AND NOT EXISTS (
-                SELECT FROM hippocampus.embedding_models g WHERE g.status <> 'retired' AND g.model = p_model) THEN
-            RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(p_model), quote_literal(v_serving.model)
+        IF v_model IS NOT NULL AND NOT EXISTS (
+                SELECT FROM hippocampus.embedding_models g WHERE g.status <> 'retired' AND g.model = v_model) THEN
+            RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(v_model), quote_literal(v_serving.model)
                 USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';
         END IF;
         v_generations := ARRAY[v_serving.generation]; -- whose dimension it has not, as _unit_vector says

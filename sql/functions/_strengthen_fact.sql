@@ -12,9 +12,9 @@ CREATE OR REPLACE FUNCTION hippocampus._strengthen_fact(
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 BEGIN ATOMIC
     UPDATE hippocampus.facts f
-    SET running_intensity = (f.running_intensity * f.encounter_count + p_intensity) / (f.encounter_count + 1),
-        encounter_count = f.encounter_count + 1,
-        access_count = f.access_count + 1,
+    SET running_intensity = (f.running_intensity * f.encounter_count + p_intensity) / (f.encounter_count + 1.0),
+        encounter_count = least(f.encounter_count, 2147483646) + 1,
+        access_count = least(f.access_count, 2147483646) + 1,
         confidence = greatest(f.confidence, p_confidence),
         thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
         last_accessed_at = greatest(f.last_accessed_at, p_now)

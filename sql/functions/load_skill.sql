@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_size('p_skill_name', p_skill_name, 1, 255);
-    RETURN hippocampus._replace_memory(p_user_id, p_app_name, 'skill', '', p_skill_name, p_manifest, '{skill}' || p_tags,
+    RETURN hippocampus._replace_memory(p_user_id, p_app_name, 'skill', '', p_skill_name, p_manifest, '{skill}' || hippocampus._check_tags('p_tags', p_tags),
         jsonb_build_object('skill', p_skill_name,
             'front_matter', hippocampus._check_object('p_front_matter', p_front_matter, 65536)),
         'skill', 'operator', p_embedding, p_embedding_model, p_now);

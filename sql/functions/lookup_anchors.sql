@@ -31,6 +31,7 @@ BEGIN
     PERFORM hippocampus._check_range('p_max_chunks', p_max_chunks, 0, 100);
     PERFORM hippocampus._check_range('p_anchor_weight', v_weight, 0, 1);
     PERFORM hippocampus._check_range('p_semantic_theta', v_theta, 0, 1);
+    PERFORM hippocampus._check_range('the number of p_project_anchors', cardinality(coalesce(p_project_anchors, '{}')), 0, 1000);
     PERFORM hippocampus._check_each_of('p_tiers', p_tiers, ARRAY['semantic', 'episodic']);
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);

@@ -18,12 +18,18 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_hash bytea;
+    v_metadata jsonb;
     v_before hippocampus.documents;
     v_id uuid;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_chunks(p_path, p_chunks, p_source, p_title, p_kind);
-    PERFORM hippocampus._check_object('p_metadata', p_metadata, 65536);
+    v_metadata := hippocampus._check_object('p_metadata', p_metadata, 65536);
+    PERFORM hippocampus._check_time('p_now', p_now);
+    IF octet_length(p_content_hash) <> 32 THEN
+        RAISE EXCEPTION 'p_content_hash is % bytes long', octet_length(p_content_hash)
+            USING ERRCODE = 'HC009', HINT = 'Give the 32 bytes of a SHA-256, or leave it out.';
+    END IF;
     IF NOT hippocampus._source_allowed(p_user_id, p_app_name, p_source) THEN
         RAISE EXCEPTION 'the source % is not on the allowlist', quote_literal(p_source)
             USING ERRCODE = 'HC009', HINT = 'Nothing from it could be found. Allow it with put_source_allowlist, or leave it out.';
@@ -31,12 +37,12 @@ BEGIN
     v_hash := coalesce(p_content_hash, sha256(convert_to(p_chunks::text, 'UTF8')));
     SELECT d.* INTO v_before FROM hippocampus.documents d
     WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.path = p_path FOR NO KEY UPDATE;
-    IF (v_before.content_hash, v_before.source, v_before.title, v_before.kind, v_before.metadata) = (v_hash, p_source, p_title, p_kind, p_metadata) THEN
+    IF (v_before.content_hash, v_before.source, v_before.title, v_before.kind, v_before.metadata) = (v_hash, p_source, p_title, p_kind, v_metadata) THEN
         RETURN QUERY SELECT v_before.id, 0, (SELECT count(*)::integer FROM hippocampus.chunks c WHERE c.document_id = v_before.id), 0, true;
         RETURN;
     END IF;
     INSERT INTO hippocampus.documents AS d (created_at, updated_at, user_id, app_name, path, source, kind, title, content_hash, metadata)
-    VALUES (p_now, p_now, p_user_id, p_app_name, p_path, p_source, p_kind, p_title, v_hash, p_metadata)
+    VALUES (p_now, p_now, p_user_id, p_app_name, p_path, p_source, p_kind, p_title, v_hash, v_metadata)
     ON CONFLICT (user_id, app_name, path) DO UPDATE SET updated_at = excluded.updated_at, source = excluded.source,
         kind = excluded.kind, title = excluded.title, content_hash = excluded.content_hash, metadata = excluded.metadata
     RETURNING d.id INTO v_id;

@@ -45,6 +45,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.put_embedding IS
-    'Stores the vector of a memory, fact, chunk, anchor or item of the store (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a writer names is the deployment''s from then on; null is taken for it. Raises HC004 (dimension), HC005 (no direction), HC014 (a model of no generation).';
+    'Stores the vector of a memory, fact, chunk, anchor or item of the store (p_source) and takes the row off embedding_queue; a row that is gone or superseded is passed over. Any length is brought to 1. The first p_model that a trusted login (service, worker, owner) names is the deployment''s from then on; null is taken for it, as is any that a bound login names before. Raises HC004 (dimension), HC005 (no direction), HC014 (a model of no generation).';
 REVOKE ALL ON FUNCTION hippocampus.put_embedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.put_embedding TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

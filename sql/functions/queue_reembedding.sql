@@ -21,9 +21,13 @@ DECLARE
     v_sources constant text[] := ARRAY['memory', 'fact', 'chunk', 'anchor', 'store'];
 BEGIN
     PERFORM hippocampus._check_range('p_max_rows', p_max_rows, 1, 1000000);
+    PERFORM hippocampus._check_time('p_now', p_now);
     SELECT g.* INTO v_building FROM hippocampus.embedding_models g
     WHERE g.generation = p_generation AND g.status = 'building' AND g.queued_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
-    IF NOT FOUND OR pg_snapshot_xmin(pg_current_snapshot())::text::bigint <= v_building.begun_xid THEN
+    IF NOT FOUND AND NOT EXISTS (SELECT FROM hippocampus.embedding_models g WHERE g.generation = p_generation) THEN
+        RAISE EXCEPTION 'there is no generation % of embeddings', coalesce(p_generation::text, 'null')
+            USING ERRCODE = 'HC011', HINT = 'See hippocampus.embedding_models.';
+    ELSIF NOT FOUND OR pg_snapshot_xmin(pg_current_snapshot())::text::bigint <= v_building.begun_xid THEN
         RETURN 0;
     END IF;
     v_source := coalesce(v_building.cursor_source, v_sources[1]);
@@ -51,6 +55,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.queue_reembedding IS
-    'Queues the next p_max_rows rows for a generation that is building; returns how many were looked at, 0 at the end.';
+    'Queues the next p_max_rows rows for a generation that is building; returns how many were looked at, 0 at the end. Raises HC011 for one that is not there.';
 REVOKE ALL ON FUNCTION hippocampus.queue_reembedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.queue_reembedding TO hippocampus_worker;

@@ -46,7 +46,7 @@ BEGIN
             + coalesce((v_weights -> 'vector')::double precision, 0) * coalesce(h.meaning, h.words, 0)
             + coalesce((v_weights -> 'strength')::double precision, 0) * (h.row).importance
             + coalesce((v_weights -> 'recency')::double precision, 0)
-                * exp(-0.01 * greatest(0, extract(epoch FROM p_now - (h.row).occurred_at)::double precision) / 86400) AS total
+                * exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - (h.row).occurred_at)::double precision) / 86400)) AS total
         FROM held h WHERE coalesce(h.words, 0) > 0 OR h.meaning > 0 OR cardinality(v_terms) = 0 AND p_query_embedding IS NULL
     ), merged AS (
         SELECT 'long' AS tier, m.id, m.category, m.memory_type, m.content, s.score,

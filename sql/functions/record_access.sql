@@ -21,11 +21,11 @@ BEGIN
         ORDER BY m.id FOR NO KEY UPDATE
     )
     UPDATE hippocampus.memories m
-    SET access_count = m.access_count + 1,
+    SET access_count = least(m.access_count, 2147483646) + 1,
         last_accessed_at = greatest(m.last_accessed_at, p_now),
         running_intensity = least(1.0, m.running_intensity + 0.02),
         retention_score = hippocampus._retention(p, m.initial_score, least(1.0, m.running_intensity + 0.02),
-            m.access_count + 1, greatest(m.last_accessed_at, p_now), m.created_at, p_now)
+            least(m.access_count, 2147483646) + 1, greatest(m.last_accessed_at, p_now), m.created_at, p_now)
     FROM held h
     JOIN hippocampus.memories k ON k.id = h.id AND k.user_id = p_user_id AND k.app_name = p_app_name
     CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
@@ -37,7 +37,7 @@ BEGIN
         ORDER BY f.id FOR NO KEY UPDATE
     )
     UPDATE hippocampus.facts f
-    SET access_count = f.access_count + 1, last_accessed_at = greatest(f.last_accessed_at, p_now),
+    SET access_count = least(f.access_count, 2147483646) + 1, last_accessed_at = greatest(f.last_accessed_at, p_now),
         running_intensity = least(1.0, f.running_intensity + 0.02)
     FROM held h
     WHERE f.id = h.id AND f.user_id = p_user_id AND f.app_name = p_app_name;

@@ -29,7 +29,9 @@ DECLARE
     v_judged record;
     v_id uuid;
     v_trust text;
+    v_tags text[] := hippocampus._check_tags('p_tags', p_tags);
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_experience(p_user_id, p_app_name, p_task, p_steps, p_retries, p_outcome, p_insight, p_trajectory);
     v_steps := coalesce(p_steps, jsonb_array_length(p_trajectory));
     v_judged := hippocampus._judge_experience(p_app_name, v_steps, p_retries, p_outcome);
@@ -47,7 +49,7 @@ BEGIN
         p_user_id, p_app_name, 'episodic', 'task', p_source, NULL, p_thread_id, p_from_seq, p_to_seq) END]);
     -- without a range: the same task, done in the same way in another conversation, is the same experience
     v_id := hippocampus.remember(p_user_id, p_app_name, hippocampus._experience_text(p_task, p_insight, p_trajectory),
-        'episodic', 'task', 0.8, v_judged.o_tags || p_tags, p_metadata, p_embedding, p_embedding_model, p_source,
+        'episodic', 'task', 0.8, v_judged.o_tags || v_tags, p_metadata, p_embedding, p_embedding_model, p_source,
         p_thread_id => p_thread_id, p_trust => v_trust, p_now => p_now,
         p_initial_score => CASE v_judged.o_reason WHEN 'retry_recovery' THEN 1.0 ELSE 0.7 END);
     INSERT INTO hippocampus.experiences AS e (recorded_at, steps, retries, memory_id, user_id, app_name, outcome, task, insight, trajectory)

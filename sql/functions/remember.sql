@@ -54,6 +54,9 @@ BEGIN
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id, p_from_seq, p_to_seq, p_occurred_from, p_occurred_until);
     v_trust := coalesce(p_trust, hippocampus._memory_trust(p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author,
         p_thread_id, p_from_seq, p_to_seq));
+    IF p_trust IS NULL AND v_trust = 'operator' AND NOT hippocampus._is_trusted() THEN
+        v_trust := 'user'; -- in whose words a bound login tells of an operator's event is its own choice
+    END IF;
     PERFORM hippocampus._check_one_of('p_trust', v_trust, ARRAY['operator', 'user', 'agent', 'tool']);
     v_tags := hippocampus._check_tags('p_tags', p_tags);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
@@ -73,9 +76,9 @@ BEGIN
     ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
             (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
     DO UPDATE SET
-        running_intensity = (m.running_intensity * m.encounter_count + excluded.running_intensity) / (m.encounter_count + 1),
-        encounter_count = m.encounter_count + 1,
-        access_count = m.access_count + 1,
+        running_intensity = (m.running_intensity * m.encounter_count + excluded.running_intensity) / (m.encounter_count + 1.0),
+        encounter_count = least(m.encounter_count, 2147483646) + 1,
+        access_count = least(m.access_count, 2147483646) + 1,
         importance = greatest(m.importance, excluded.importance),
         last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
         trust = CASE hippocampus._least_trust(ARRAY[m.trust, excluded.trust]) WHEN m.trust THEN excluded.trust ELSE m.trust END,

@@ -11,16 +11,21 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_text text := lower(p_text COLLATE "default");
-    v_today date := (p_now AT TIME ZONE 'UTC')::date;
-    v_week date := date_trunc('week', v_today)::date; -- its Monday
-    v_month date := date_trunc('month', v_today)::date;
-    v_year date := date_trunc('year', v_today)::date;
-    v_range daterange := hippocampus._named_time(v_text, v_today);
+    v_today date;
+    v_week date; -- its Monday
+    v_month date;
+    v_year date;
+    v_range daterange;
     v_ago text[];
     v_count integer;
     v_middle date;
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
+    v_today := (p_now AT TIME ZONE 'UTC')::date;
+    v_week := date_trunc('week', v_today);
+    v_month := date_trunc('month', v_today);
+    v_year := date_trunc('year', v_today);
+    v_range := hippocampus._named_time(v_text, v_today);
     IF v_range IS NULL THEN
         v_ago := coalesce(
             regexp_match(v_text, '\m(\d{1,2}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few) (day|week|month|year)s? (?:ago|before|back|earlier)\M'),

@@ -23,8 +23,11 @@ BEGIN
     v_to := coalesce(p_version, greatest(0, coalesce(v_current.restores, v_current.version) - 1));
     SELECT i.* INTO v_wanted FROM hippocampus.instructions i
     WHERE i.app_name = p_app_name AND i.instruction_key = p_instruction_key AND i.version = v_to;
-    IF v_current.version IS NULL OR v_to <> 0 AND v_wanted.version IS NULL THEN
-        RAISE EXCEPTION 'instruction % has no version %', quote_literal(p_instruction_key), coalesce(v_to::text, '1')
+    IF v_current.version IS NULL THEN
+        RAISE EXCEPTION 'instruction % is unknown', quote_literal(p_instruction_key)
+            USING ERRCODE = 'HC011', HINT = 'Give a key that hippocampus.instructions lists for the app.';
+    ELSIF v_to <> 0 AND v_wanted.version IS NULL THEN
+        RAISE EXCEPTION 'instruction % has no version %', quote_literal(p_instruction_key), v_to
             USING ERRCODE = 'HC011', HINT = 'Give a version that hippocampus.instructions lists, or 0 to withdraw it.';
     END IF;
     -- a version that itself brought one back, or withdrew it, stands for that one

@@ -16,6 +16,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_metadata jsonb := hippocampus._check_object('p_metadata', p_metadata, 262144);
+    v_confidence double precision := hippocampus._json_number(v_metadata -> 'confidence');
     v_bad record;
     v_source text;
 BEGIN
@@ -28,7 +29,7 @@ BEGIN
             USING ERRCODE = 'HC009', HINT = CASE v_bad.key WHEN 'tags' THEN 'Give an array of strings.'
                 ELSE format('Give a JSON %s.', v_bad.type) END;
     END IF;
-    PERFORM hippocampus._check_range('p_metadata.confidence', coalesce((v_metadata ->> 'confidence')::double precision, 1), 0, 1);
+    PERFORM hippocampus._check_range('p_metadata.confidence', coalesce(v_confidence, 1), 0, 1);
     PERFORM hippocampus._check_size('p_metadata.domain', coalesce(v_metadata ->> 'domain', 'none'), 1, 255);
     v_source := coalesce(nullif(v_metadata ->> 'source', ''), 'client');
     RETURN hippocampus.remember(p_user_id, p_app_name, p_content, 'semantic', 'insight',
@@ -36,7 +37,7 @@ BEGIN
             SELECT jsonb_array_elements_text(CASE jsonb_typeof(v_metadata -> 'tags') WHEN 'array' THEN v_metadata -> 'tags' ELSE '[]' END)
             UNION ALL SELECT v_metadata ->> 'domain' WHERE v_metadata ->> 'domain' IS NOT NULL) AS t (tag) ORDER BY 1),
         p_metadata => v_metadata, p_embedding => p_embedding, p_embedding_model => p_embedding_model, p_source => v_source,
-        p_intensity => coalesce((v_metadata ->> 'confidence')::double precision, 0.5),
+        p_intensity => coalesce(v_confidence, 0.5),
         p_initial_score => 1.0, p_token_count => p_token_count, p_now => p_now,
         p_trust => hippocampus._least_trust(ARRAY[p_trust, CASE v_source WHEN 'tool' THEN 'tool' WHEN 'agent' THEN 'agent' END]));
 END

@@ -21,6 +21,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.share_memory IS
-    'Shows a memory to all users of the app, as shared by p_shared_by (by default p_user_id). Its thread, metadata, links and sources stay private. Only where the app''s policy has sharing; not a summary or what else was made of other memories, which may tell of private ones (HC009). Raises HC011 for an unknown memory.';
+    'Shows a memory to all users of the app, as shared by p_shared_by (by default p_user_id, and no other from a bound login). Its thread, metadata, links and sources stay private. Only where the app''s policy has sharing; not a summary or what else was made of other memories, which may tell of private ones (HC009). Raises HC011 for an unknown memory.';
 REVOKE ALL ON FUNCTION hippocampus.share_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.share_memory TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -30,6 +30,7 @@ BEGIN
     ELSIF p_ttl <= interval '0' OR p_ttl > interval '100 years' THEN
         RAISE EXCEPTION 'p_ttl is %', p_ttl USING ERRCODE = 'HC009', HINT = 'Give more than nothing and at most 100 years; null for ever.';
     END IF;
+    PERFORM hippocampus._check_time('the time that p_ttl ends', coalesce(p_now + p_ttl, p_now));
     PERFORM hippocampus._check_object('p_value', p_value, 1048576);
     v_text := hippocampus._store_text(p_value, p_index);
     PERFORM hippocampus._check_size('what p_index takes of p_value', v_text, 0, 1048576);

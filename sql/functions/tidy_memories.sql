@@ -39,8 +39,8 @@ BEGIN
             SELECT FROM hippocampus.memories m
             WHERE m.id IN (v_pair.older, v_pair.newer) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
             ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED) h);
-        UPDATE hippocampus.memories m SET encounter_count = m.encounter_count + o.encounter_count,
-            access_count = m.access_count + o.access_count, importance = greatest(m.importance, o.importance),
+        UPDATE hippocampus.memories m SET encounter_count = least(m.encounter_count::bigint + o.encounter_count, 2147483647),
+            access_count = least(m.access_count::bigint + o.access_count, 2147483647), importance = greatest(m.importance, o.importance),
             running_intensity = greatest(m.running_intensity, o.running_intensity)
         FROM hippocampus.memories o
         WHERE m.id = v_pair.newer AND m.user_id = p_user_id AND m.app_name = p_app_name

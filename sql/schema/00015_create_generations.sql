@@ -14,7 +14,7 @@ ALTER TABLE hippocampus.embedding_models
 CREATE UNIQUE INDEX embedding_models_building_key ON hippocampus.embedding_models (status) WHERE status = 'building';
 CREATE UNIQUE INDEX embedding_models_standby_key ON hippocampus.embedding_models (status) WHERE status = 'standby';
 COMMENT ON TABLE hippocampus.embedding_models IS
-    'Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a writer of a vector named.';
+    'Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a trusted writer of a vector named.';
 COMMENT ON COLUMN hippocampus.embedding_models.begun_xid IS
     'The transaction that began it. Rows of transactions that were open then may not be queued for it, so its queue is filled when they have ended.';
 COMMENT ON COLUMN hippocampus.embedding_models.queued_at IS 'When every row that was there had been queued for it; null until then.';

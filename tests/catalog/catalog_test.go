@@ -214,10 +214,10 @@ func TestTables(t *testing.T) {
 		require.Empty(t, lines(t, `SELECT p.polname || ' to ' || r.role::regrole FROM pg_catalog.pg_policy p JOIN (`+ours+`) c ON c.oid = p.polrelid
 			CROSS JOIN LATERAL unnest(p.polroles) AS r (role)
 			WHERE r.role::regrole::text NOT IN ('hippocampus_owner', 'hippocampus_reader', 'hippocampus_service', 'hippocampus_tenant', 'hippocampus_worker')`))
-		// What binds a tenant names the user, wherever a row has one.
+		// What binds a tenant names the user, wherever a row has one; a restrictive policy only takes away.
 		require.Empty(t, lines(t, `SELECT p.polname::text FROM pg_catalog.pg_policy p JOIN (`+ours+`) c ON c.oid = p.polrelid
 			JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attname = 'user_id'
-			WHERE 'hippocampus_tenant'::regrole::oid = ANY (p.polroles)
+			WHERE p.polpermissive AND 'hippocampus_tenant'::regrole::oid = ANY (p.polroles)
 				AND (pg_get_expr(p.polqual, p.polrelid) NOT LIKE '%user_id%app_name%'
 					OR coalesce(pg_get_expr(p.polwithcheck, p.polrelid), 'user_id app_name') NOT LIKE '%user_id%app_name%')`))
 	})

@@ -265,7 +265,7 @@ func TestPromoteExperience(t *testing.T) {
 		b.refuses(t, "HC009", "holds the words of a tool", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, tool.MemoryID)
 		b.refuses(t, "HC009", "has no insight", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, bare.MemoryID)
 		b.refuses(t, "HC011", "is unknown", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, b.remember(t, "no experience"))
-		b.refuses(t, "HC011", "has no version", "SELECT hippocampus.rollback_instruction($1, 'k')", b.AppName)
+		b.refuses(t, "HC011", "instruction 'k' is unknown", "SELECT hippocampus.rollback_instruction($1, 'k')", b.AppName)
 		require.Equal(t, before["instructions"], b.counts(t)["instructions"])
 		promote(t, b, tool.MemoryID, ", 'k', 'Ask before you send money.'") // a person's own words
 		b.refuses(t, "HC009", "is an instruction already: k version 1", "SELECT hippocampus.promote_experience($1, $2, $3)", b.UserID, b.AppName, tool.MemoryID)

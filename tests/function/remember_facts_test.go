@@ -138,8 +138,11 @@ func TestRememberFacts(t *testing.T) {
 		b := setup(t)
 		for facts, message := range map[string]string{
 			`{}`: "p_facts is {}", `[1]`: "p_facts[1] is 1", `[{"value": 1}]`: "p_facts[1] has no key", `[{"key": "a"}]`: "p_facts[1] has no value",
-			`[{"key": "a", "value": 1, "confidence": "x"}]`: "p_facts[1].confidence", `[{"key": "a", "value": 1, "intensity": 2}]`: "p_intensity",
-			`[{"key": "a", "value": 1, "colour": 2}]`: "p_facts[1].colour", `[{"key": "a", "value": 1, "valid_from": "yesteryear"}]`: "p_facts[1].valid_from",
+			`[{"key": "a", "value": 1, "confidence": "x"}]`: "p_facts[1].confidence", `[{"key": "a", "value": 1, "intensity": 2}]`: "p_facts[1].intensity",
+			`[{"key": "a", "value": 1, "confidence": 1e400}]`: "p_facts[1].confidence", `[{"key": "a", "value": 1, "embedding": [1, "x"]}]`: "p_facts[1].embedding",
+			`[{"key": "a", "value": 1, "decisions": [{"old": "a: 2", "relation": "SAME"}]}]`: "p_facts[1].decisions[1].relation is 'SAME'",
+			`[{"key": "a", "value": 1, "decisions": [{"relation": "DISTINCT"}]}]`:            "p_facts[1].decisions[1].old is null",
+			`[{"key": "a", "value": 1, "colour": 2}]`:                                        "p_facts[1].colour", `[{"key": "a", "value": 1, "valid_from": "yesteryear"}]`: "p_facts[1].valid_from",
 		} {
 			b.refuses(t, "HC009", message, "SELECT hippocampus.remember_facts($1, $2, $3)", b.UserID, b.AppName, facts)
 		}

@@ -75,3 +75,18 @@ func TestSearchByTheTimeInTheQuestion(t *testing.T) {
 		require.Equal(t, want, found[0], question)
 	}
 }
+
+func TestResolveTimeAtTheEnds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for _, text := range []string{
+		"last week", "this week", "12 years ago", "99年前", "去年5月", "前年5月", "last May 3", "last month", "last year", "前年", "yesterday", "上周六",
+		"in 1999", "May 3", "two months ago", "today", "this year", "29 February", "去年2月29号",
+	} {
+		for _, now := range []string{"0001-01-02 00:00:00+00", "0001-12-31 00:00:00+00", "9999-01-01 00:00:00+00", "9999-12-30 00:00:00+00"} {
+			b.exec(t, "SELECT hippocampus.resolve_time($1, $2::text::timestamptz)", text, now)
+		}
+		b.refuses(t, "HC009", "p_now is", "SELECT hippocampus.resolve_time($1, '4713-01-01 00:00:00+00 BC')", text)
+		b.refuses(t, "HC009", "p_now is", "SELECT hippocampus.resolve_time($1, '294276-12-31 23:59:59+00')", text)
+	}
+}

@@ -54,7 +54,7 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 		"p_seqs": "ARRAY[1::bigint]", "p_thread_ids": fmt.Sprintf("ARRAY['%s'::uuid]", theirs.thread), "p_if_not_exists": "true",
 		"p_namespace": "ARRAY['notes']", "p_namespace_prefix": "'{}'", "p_prefix": "'{}'", "p_suffix": "'{}'", "p_index": "NULL", "p_filter": "'{}'",
 		"p_pattern": "'{*}'", "p_entries": "NULL", "p_ttl": "NULL",
-		"p_outcome": "'success'", "p_trajectory": "'[]'", "p_trust": "'agent'", "p_kind": "'note'", "p_insight": "'harmless'",
+		"p_outcome": "'success'", "p_trajectory": "'[]'", "p_trust": "'agent'", "p_kind": "'note'", "p_shared_by": "NULL", "p_insight": "'harmless'",
 		"p_deletions": `'[{"entityName": "tea", "observations": ["harmless observation", "other observation"]}]'`,
 		"p_entities":  `'[{"name": "tea", "entityType": "drink", "observations": ["harmless"]}]'`,
 		"p_names":     "ARRAY['tea', 'harmless relation']", "p_observations": `'[{"entityName": "tea", "contents": ["harmless"]}]'`,

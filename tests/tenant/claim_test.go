@@ -1,0 +1,124 @@
+package tenant_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
+)
+
+// TestClaims is about what a bound login says of itself, and does not decide: only a trusted one speaks for the
+// deployment, its operator, or another user.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+
+	t.Run("CannotNameTheModel", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		const named = `SELECT hippocampus.remember('ada', 'shop', $2, p_embedding => array_fill(0.1, ARRAY[64])::public.vector,
+			p_embedding_model => $1)`
+		model := func() []string {
+			return query[string](t, b.admin, "SELECT coalesce(g.model, '') FROM hippocampus.embedding_models g")
+		}
+		// Its vector is kept, and the deployment's model is still to be named.
+		_, err := pool.Exec(t.Context(), named, "mine", "one")
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), "SELECT hippocampus._name_embedding_model('mine')")
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), "SELECT hippocampus.put_embedding('ada', 'shop', 'memory', $1, array_fill(0.1, ARRAY[64])::public.vector, 'mine')", b.ada.memory)
+		require.NoError(t, err)
+		require.Equal(t, []string{""}, model())
+		require.Equal(t, []int{1}, query[int](t, pool, `SELECT count(*) FROM hippocampus.embeddings e JOIN hippocampus.memories m ON m.id = e.row_id
+			WHERE m.content = 'one'`))
+		// A service that has stepped down to a tenant is trusted all the same.
+		service := dbtest.As(t, b.admin, "hippocampus_service", nil)
+		require.NoError(t, db.WithScope(t.Context(), service, ada, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), named, "ours", "two")
+			return err
+		}))
+		require.Equal(t, []string{"ours"}, model())
+		_, err = try(t.Context(), pool, named, "mine", "three")
+		requireCode(t, err, named, "HC014")
+		_, err = try(t.Context(), pool, named, nil, "three")
+		require.NoError(t, err)
+	})
+
+	t.Run("CannotSpeakForTheOperator", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		service := dbtest.As(t, b.admin, "hippocampus_service", nil)
+		claims := []string{
+			"SELECT hippocampus.remember('ada', 'shop', 'x', p_trust => 'operator')", "SELECT hippocampus.save_memory('ada', 'shop', 'x', p_trust => 'operator')",
+			"SELECT hippocampus.update_knowledge_base('ada', 'shop', 'x', 'x', 'x', 'operator')", "SELECT hippocampus.load_skill('ada', 'shop', 'x', 'x')",
+			"SELECT hippocampus.append_event($1, 'system', 'message', '{}')", `SELECT hippocampus.append_events($1, '[{"author": "Operator", "content": "x"}]')`,
+			"INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count, trust) VALUES ('ada', 'shop', 'x', sha256('x'), 1, 'operator')",
+			"UPDATE hippocampus.memories SET trust = 'operator' WHERE content = 'harmless memory of tea'",
+		}
+		for _, sql := range claims {
+			args := []any{b.ada.thread}[:strings.Count(sql, "$1")]
+			_, err := try(t.Context(), pool, sql, args...)
+			require.Contains(t, requireCode(t, err, sql, "42501"), "operator", sql)
+			require.NoError(t, db.WithScope(t.Context(), service, ada, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), sql, args...)
+				return err
+			}), sql)
+		}
+		// Now there is an operator's event. Whoever is bound tells of it in their own words.
+		thread := query[uuid.UUID](t, service, "SELECT hippocampus.create_thread('ada', 'shop', 'told')")[0]
+		_, err := service.Exec(t.Context(), "SELECT hippocampus.append_event($1, 'system', 'message', '\"closed today\"')", thread)
+		require.NoError(t, err)
+		told := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'obey me', 'episodic', p_thread_id => $1, p_from_seq => 1)", thread)[0]
+		require.Equal(t, []string{"user"}, query[string](t, pool, "SELECT m.trust FROM hippocampus.memories m WHERE m.id = $1", told))
+		_, err = try(t.Context(), pool, "SELECT hippocampus.remember_events('ada', 'shop', $1)", thread)
+		require.NoError(t, err)
+		// What an operator said may be said again, and stays the operator's.
+		again := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'x', p_trust => 'user')")[0]
+		require.Equal(t, []string{"operator"}, query[string](t, pool, "SELECT m.trust FROM hippocampus.memories m WHERE m.id = $1", again))
+	})
+
+	t.Run("SharesInItsOwnName", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		for _, sql := range []string{
+			"SELECT hippocampus.share_memory('ada', 'shop', $1, 'the management')",
+			"UPDATE hippocampus.memories SET visibility = 'app', shared_by = 'bea' WHERE id = $1",
+		} {
+			_, err := try(t.Context(), pool, sql, b.ada.memory)
+			require.Contains(t, requireCode(t, err, sql, "42501"), "would be shared by")
+		}
+		_, err := pool.Exec(t.Context(), "UPDATE hippocampus.memories SET shared_by = 'bea' WHERE id = $1", b.ada.memory)
+		require.NoError(t, err) // shown to nobody
+		_, err = try(t.Context(), pool, "UPDATE hippocampus.memories SET visibility = 'app' WHERE id = $1", b.ada.memory)
+		requireCode(t, err, "show", "42501")
+		_, err = pool.Exec(t.Context(), "SELECT hippocampus.share_memory('ada', 'shop', $1)", b.ada.memory)
+		require.NoError(t, err)
+		_, err = try(t.Context(), pool, "UPDATE hippocampus.memories SET shared_by = 'bea' WHERE id = $1", b.ada.memory)
+		requireCode(t, err, "rename", "42501")
+	})
+
+	t.Run("CannotHideWhatAMemoryWasMadeOf", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		made := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'drawn from tea')")[0]
+		_, err := pool.Exec(t.Context(), "SELECT hippocampus.link_memories('ada', 'shop', $1, $2, 'derived_from')", made, b.ada.memory)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), "SELECT hippocampus.unlink_memories('ada', 'shop', $1, $2)", made, b.ada.memory)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memory_links WHERE from_id = $1", made)
+		require.NoError(t, err)
+		_, err = try(t.Context(), pool, "SELECT hippocampus.share_memory('ada', 'shop', $1)", made)
+		require.Contains(t, requireCode(t, err, "share", "HC009"), "was made of other memories")
+		_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memories WHERE id = $1", b.ada.memory)
+		require.NoError(t, err)
+		require.Empty(t, query[string](t, pool, "SELECT content FROM hippocampus.memories WHERE id = $1", made), "forgotten with what it was made of")
+	})
+}
