@@ -258,7 +258,7 @@ func (q *Queries) EmbeddingGenerationQueue(ctx context.Context, db DBTX, arg *Em
 }
 
 const embeddingGenerationStart = `-- name: EmbeddingGenerationStart :one
-SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.start_reembedding(p_model => $1, p_dimension => $2)
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.start_reembedding(p_model => $1, p_dimension => $2)
 `
 
 type EmbeddingGenerationStartParams struct {
@@ -271,6 +271,8 @@ func (q *Queries) EmbeddingGenerationStart(ctx context.Context, db DBTX, arg *Em
 	var i EmbeddingModel
 	err := row.Scan(
 		&i.CreatedAt,
+		&i.SignsRows,
+		&i.SignsRecall,
 		&i.Generation,
 		&i.Dimension,
 		&i.Status,
@@ -284,7 +286,7 @@ func (q *Queries) EmbeddingGenerationStart(ctx context.Context, db DBTX, arg *Em
 }
 
 const embeddingGenerationSwitch = `-- name: EmbeddingGenerationSwitch :one
-SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.switch_embedding_generation(p_generation => $1, p_max_missing => $2)
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.switch_embedding_generation(p_generation => $1, p_max_missing => $2)
 `
 
 type EmbeddingGenerationSwitchParams struct {
@@ -297,6 +299,8 @@ func (q *Queries) EmbeddingGenerationSwitch(ctx context.Context, db DBTX, arg *E
 	var i EmbeddingModel
 	err := row.Scan(
 		&i.CreatedAt,
+		&i.SignsRows,
+		&i.SignsRecall,
 		&i.Generation,
 		&i.Dimension,
 		&i.Status,
@@ -310,7 +314,7 @@ func (q *Queries) EmbeddingGenerationSwitch(ctx context.Context, db DBTX, arg *E
 }
 
 const embeddingModelList = `-- name: EmbeddingModelList :many
-SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation
 `
 
 // The generations that are kept current.
@@ -325,6 +329,8 @@ func (q *Queries) EmbeddingModelList(ctx context.Context, db DBTX) ([]*Embedding
 		var i EmbeddingModel
 		if err := rows.Scan(
 			&i.CreatedAt,
+			&i.SignsRows,
+			&i.SignsRecall,
 			&i.Generation,
 			&i.Dimension,
 			&i.Status,
@@ -345,7 +351,7 @@ func (q *Queries) EmbeddingModelList(ctx context.Context, db DBTX) ([]*Embedding
 }
 
 const embeddingModelServing = `-- name: EmbeddingModelServing :one
-SELECT created_at, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status = 'serving'
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status = 'serving'
 `
 
 func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*EmbeddingModel, error) {
@@ -353,6 +359,8 @@ func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*Embeddin
 	var i EmbeddingModel
 	err := row.Scan(
 		&i.CreatedAt,
+		&i.SignsRows,
+		&i.SignsRecall,
 		&i.Generation,
 		&i.Dimension,
 		&i.Status,

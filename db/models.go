@@ -165,10 +165,14 @@ type EmbeddingGeneration struct {
 
 // Generations of embeddings. One serves; another may be building, or standby: it served before, and is kept current until it is dropped. A retired one has no vectors. The first dimension was chosen at the first migration, the first model is the first that a trusted writer of a vector named.
 type EmbeddingModel struct {
-	CreatedAt  time.Time
-	Generation int32
-	Dimension  int32
-	Status     string
+	CreatedAt time.Time
+	// How many vectors there were when signs_recall was measured.
+	SignsRows *int64
+	// Which share of the ten nearest vectors is found by their signs, measured on large tenants; null until then. Under 0.99 the signs are not used: some models leave most dimensions at zero, or on one side of it.
+	SignsRecall *float64
+	Generation  int32
+	Dimension   int32
+	Status      string
 	// Whose vectors these are; null until a writer names one. Vectors of another model are refused (HC014); those of a writer that names none are taken for its own.
 	Model *string
 	// The transaction that began it. Rows of transactions that were open then may not be queued for it, so its queue is filled when they have ended.

@@ -170,3 +170,32 @@ func (q *Queries) VectorIndexSetStatus(ctx context.Context, db DBTX, arg *Vector
 	)
 	return err
 }
+
+const vectorSignsMeasure = `-- name: VectorSignsMeasure :many
+SELECT g.generation, g.signs_recall FROM hippocampus._measure_signs() g
+`
+
+type VectorSignsMeasureRow struct {
+	Generation  int32
+	SignsRecall *float64
+}
+
+func (q *Queries) VectorSignsMeasure(ctx context.Context, db DBTX) ([]*VectorSignsMeasureRow, error) {
+	rows, err := db.Query(ctx, vectorSignsMeasure)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*VectorSignsMeasureRow{}
+	for rows.Next() {
+		var i VectorSignsMeasureRow
+		if err := rows.Scan(&i.Generation, &i.SignsRecall); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

@@ -75,12 +75,27 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 			break
 		}
 	}
+	if err := w.measureSigns(ctx); err != nil {
+		failed = append(failed, err)
+	}
 	if b.reindex && len(failed) == 0 {
 		if err := b.tell(ctx, job.ID, len(rows), len(rows)); err != nil {
 			return err
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// measureSigns finds out whether tenants without an index can be searched by the signs of their vectors.
+func (w *indexWorker) measureSigns(ctx context.Context) error {
+	measured, err := w.queries.VectorSignsMeasure(ctx, w.pool)
+	if err != nil {
+		return fmt.Errorf("measure the signs of vectors: %w", db.Wrap(err))
+	}
+	for _, m := range measured {
+		w.logger.InfoContext(ctx, "the signs of vectors were measured", "generation", m.Generation, "recall", m.SignsRecall)
+	}
+	return nil
 }
 
 // tell writes down how far the job came, for whoever waits for it.

@@ -3,6 +3,7 @@ package worker_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,48 @@ func TestIndex(t *testing.T) {
 		b.index(t)
 		require.Len(t, b.indexes(t), 1)
 	})
+}
+
+func (b *bundle) run(t *testing.T, sql string) {
+	t.Helper()
+	_, err := b.pool.Exec(t.Context(), sql)
+	require.NoError(t, err)
+}
+
+func TestSigns(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	b.large(t, "ada", 1200)
+	b.start(t)
+	b.index(t)
+	require.Empty(t, b.indexes(t)) // not so large
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.embedding_models WHERE signs_rows = 1200 AND signs_recall > 0.5`))
+
+	// What is found by signs is nearly what is found by all vectors, and no less of it.
+	b.run(t, `UPDATE hippocampus.embedding_models SET signs_recall = 1`)
+	same := 0
+	for i := range 20 {
+		text := fmt.Sprintf("question %d", i)
+		near, exact := b.nearest(t, "ada", text, false), b.nearest(t, "ada", text, true)
+		require.Len(t, near, 20)
+		for _, id := range near {
+			if slices.Contains(exact, id) {
+				same++
+			}
+		}
+	}
+	require.Greater(t, same, 200) // of 400
+
+	// A model that leaves every dimension on one side of zero has no use for them: every search is exact.
+	b.run(t, `UPDATE hippocampus.embeddings e SET embedding = (SELECT array_agg(-abs(x) - 0.001)::public.vector::public.halfvec
+		FROM unnest(e.embedding::public.vector::real[]) x)`)
+	b.run(t, `UPDATE hippocampus.embedding_models SET signs_rows = 600`)
+	b.index(t)
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.embedding_models WHERE signs_rows = 1200 AND signs_recall < 0.5`))
+	for i := range 5 {
+		text := fmt.Sprintf("question %d", i)
+		require.Equal(t, b.nearest(t, "ada", text, true), b.nearest(t, "ada", text, false))
+	}
 }
 
 func TestIndexMemory(t *testing.T) {

@@ -1,7 +1,15 @@
--- The nearest rows of a tenant by cosine similarity. Exact for a tenant without an index of its own, which
--- is faster than a shared index for all but large tenants, and misses nothing. A large tenant has a partial
--- HNSW index whose predicate names it: the statement repeats the predicate as literals, or the planner
--- could not prove it. What it sets for pgvector it sets back, and no parallel query may set anything.
+-- The nearest rows of a tenant by cosine similarity, in one of three ways:
+--
+--   index  A large tenant has a partial HNSW index whose predicate names it: the statement repeats the
+--          predicate as literals, or the planner could not prove it.
+--   signs  The others look at the signs of all of their vectors, and read those that have most in common with
+--          the question's: three times as many as are wanted. For a model whose signs tell enough (see
+--          _measure_signs).
+--   exact  All vectors are read: of a tenant that has no more than that, for any other model, and where p_exact
+--          asks for it.
+--
+-- A shared index would be slower than any of these for all but large tenants, and miss more. What it sets for
+-- pgvector it sets back, and no parallel query may set anything.
 CREATE OR REPLACE FUNCTION hippocampus._vector_hits(
     p_user_id text,
     p_app_name text,
@@ -12,12 +20,15 @@ CREATE OR REPLACE FUNCTION hippocampus._vector_hits(
 ) RETURNS TABLE (row_id uuid, similarity double precision)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 50
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
-    v_scan text := current_setting('hnsw.iterative_scan', true);
-    v_search text := current_setting('hnsw.ef_search', true);
+    v_signs bit varying;
+    v_alike integer := greatest(100, 3 * least(p_limit, 1000000));
+    v_scan text;
+    v_search text;
 BEGIN
     IF p_query_embedding IS NULL THEN
         RETURN;
@@ -27,6 +38,8 @@ BEGIN
     IF NOT p_exact AND EXISTS (SELECT FROM hippocampus.vector_indexes i
                WHERE i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = p_source
                  AND i.generation = v_serving.generation AND i.status = 'ready') THEN
+        v_scan := current_setting('hnsw.iterative_scan', true);
+        v_search := current_setting('hnsw.ef_search', true);
         PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
             set_config('hnsw.ef_search', least(1000, greatest(100, 2 * p_limit))::text, true);
         RETURN QUERY EXECUTE format(
@@ -37,6 +50,22 @@ BEGIN
             v_serving.dimension, p_user_id, p_app_name, p_source, v_serving.generation)
         USING v_query, p_limit;
         PERFORM set_config('hnsw.iterative_scan', v_scan, true), set_config('hnsw.ef_search', v_search, true);
+    ELSIF NOT p_exact AND v_serving.signs_recall >= 0.99 AND EXISTS (
+            SELECT FROM hippocampus.embeddings e
+            WHERE e.user_id = p_user_id AND e.app_name = p_app_name
+              AND e.generation = v_serving.generation AND e.source = p_source OFFSET v_alike) THEN
+        v_signs := public.binary_quantize(v_query);
+        RETURN QUERY
+        SELECT n.row_id, -(n.embedding OPERATOR(public.<#>) v_query) AS near
+        FROM (SELECT s.row_id FROM hippocampus.embeddings s
+              WHERE s.user_id = p_user_id AND s.app_name = p_app_name
+                AND s.generation = v_serving.generation AND s.source = p_source
+              ORDER BY s.signs OPERATOR(public.<~>) v_signs LIMIT v_alike) c
+        CROSS JOIN LATERAL (
+            SELECT e.row_id, e.embedding FROM hippocampus.embeddings e
+            WHERE e.user_id = p_user_id AND e.app_name = p_app_name
+              AND e.generation = v_serving.generation AND e.source = p_source AND e.row_id = c.row_id LIMIT 1) n
+        ORDER BY near DESC, n.row_id LIMIT p_limit;
     ELSE
         RETURN QUERY
         SELECT e.row_id, -(e.embedding OPERATOR(public.<#>) v_query)
@@ -48,7 +77,8 @@ BEGIN
     END IF;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._vector_hits IS 'The rows of a source nearest to a vector, by cosine similarity.';
+COMMENT ON FUNCTION hippocampus._vector_hits IS
+    'The rows of a source nearest to a vector, by cosine similarity. p_exact takes no short cut.';
 REVOKE ALL ON FUNCTION hippocampus._vector_hits FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._vector_hits
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

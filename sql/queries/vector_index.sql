@@ -43,3 +43,6 @@ SELECT hippocampus.index_memory()::bigint AS job_id;
 
 -- name: IndexProgress :one
 SELECT hippocampus.index_progress(p_job_id => @job_id)::jsonb AS progress;
+
+-- name: VectorSignsMeasure :many
+SELECT g.generation, g.signs_recall FROM hippocampus._measure_signs() g;
