@@ -13,6 +13,23 @@ import (
 	"github.com/google/uuid"
 )
 
+const eventAdoptUses = `-- name: EventAdoptUses :one
+SELECT hippocampus._adopt_uses(p_user_id => $1, p_app_name => $2, p_thread_id => $3)::integer AS adopted
+`
+
+type EventAdoptUsesParams struct {
+	UserID   string
+	AppName  string
+	ThreadID uuid.UUID
+}
+
+func (q *Queries) EventAdoptUses(ctx context.Context, db DBTX, arg *EventAdoptUsesParams) (int32, error) {
+	row := db.QueryRow(ctx, eventAdoptUses, arg.UserID, arg.AppName, arg.ThreadID)
+	var adopted int32
+	err := row.Scan(&adopted)
+	return adopted, err
+}
+
 const eventAppend = `-- name: EventAppend :many
 SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.append_events(
     p_thread_id => $1, p_events => $2, p_expected_version => $3)
@@ -161,7 +178,10 @@ func (q *Queries) EventListAt(ctx context.Context, db DBTX, arg *EventListAtPara
 
 const eventListForModel = `-- name: EventListForModel :many
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
-    hippocampus._context_of(c.metadata)::jsonb AS context
+    hippocampus._context_of(c.metadata)::jsonb AS context,
+    hippocampus._effective_importance(c.importance, coalesce((
+        SELECT u.access_count FROM hippocampus.event_uses u
+        WHERE u.thread_id = $1 AND u.sequence_num = c.sequence_num), 0))::double precision AS effective_importance
 FROM (
     SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
         sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
@@ -186,15 +206,16 @@ type EventListForModelParams struct {
 }
 
 type EventListForModelRow struct {
-	SequenceNum int64
-	Author      string
-	Category    string
-	Importance  float32
-	Tags        []string
-	Text        string
-	CreatedAt   time.Time
-	TokenCount  int32
-	Context     json.RawMessage
+	SequenceNum         int64
+	Author              string
+	Category            string
+	Importance          float32
+	Tags                []string
+	Text                string
+	CreatedAt           time.Time
+	TokenCount          int32
+	Context             json.RawMessage
+	EffectiveImportance float64
 }
 
 // As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
@@ -222,6 +243,7 @@ func (q *Queries) EventListForModel(ctx context.Context, db DBTX, arg *EventList
 			&i.CreatedAt,
 			&i.TokenCount,
 			&i.Context,
+			&i.EffectiveImportance,
 		); err != nil {
 			return nil, err
 		}

@@ -326,6 +326,36 @@ type ForgottenCounts struct {
 	Threads  int64
 }
 
+// What list_clusters returns: a cluster, what names it, and how many memories it holds.
+type HippocampusNamedClusters struct {
+	ID        uuid.UUID
+	Name      string
+	StartedAt time.Time
+	EndedAt   time.Time
+	Members   int64
+	CreatedAt time.Time
+	Model     *string
+}
+
+// What each sleep changed in a user's memory, in numbers and ids, and how many calls of a model it cost.
+type HippocampusSleepReports struct {
+	CreatedAt   time.Time
+	StartedAt   *time.Time
+	CompletedAt *time.Time
+	Links       int32
+	Tagged      int32
+	Merged      int32
+	Clusters    int32
+	Insights    int32
+	ModelCalls  int32
+	ID          uuid.UUID
+	UserID      string
+	AppName     string
+	Status      string
+	ChangedIds  []uuid.UUID
+	Error       *string
+}
+
 // Procedural memory: an app's instructions by key. A new version never rewrites an old one; the highest is current.
 type Instruction struct {
 	CreatedAt time.Time

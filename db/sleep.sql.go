@@ -99,6 +99,22 @@ func (q *Queries) SleepEnd(ctx context.Context, db DBTX, arg *SleepEndParams) er
 	return err
 }
 
+const sleepEnqueue = `-- name: SleepEnqueue :one
+SELECT hippocampus.enqueue_sleep(p_user_id => $1, p_app_name => $2)::uuid AS id
+`
+
+type SleepEnqueueParams struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) SleepEnqueue(ctx context.Context, db DBTX, arg *SleepEnqueueParams) (uuid.UUID, error) {
+	row := db.QueryRow(ctx, sleepEnqueue, arg.UserID, arg.AppName)
+	var id uuid.UUID
+	err := row.Scan(&id)
+	return id, err
+}
+
 const sleepEnqueueDue = `-- name: SleepEnqueueDue :one
 SELECT hippocampus.enqueue_due_sleeps(p_limit => $1)::integer AS enqueued
 `
@@ -113,7 +129,10 @@ func (q *Queries) SleepEnqueueDue(ctx context.Context, db DBTX, maxRows int32) (
 const sleepListClusterable = `-- name: SleepListClusterable :many
 WITH free AS (
     SELECT m.id, m.content, m.author, m.importance, m.occurred_from, m.occurred_until, e.embedding,
-        lag(m.occurred_until) OVER w AS before, lag(e.embedding) OVER w AS embedding_before
+        lag(m.occurred_until) OVER w AS before, lag(e.embedding) OVER w AS embedding_before,
+        e.embedding IS NULL AND m.created_at > now() - interval '1 day' AND EXISTS (
+            SELECT FROM hippocampus.embedding_queue q
+            WHERE q.row_id = m.id AND q.user_id = m.user_id AND q.app_name = m.app_name) AS waits
     FROM hippocampus.memories m
     LEFT JOIN (SELECT v.row_id, v.user_id, v.app_name, v.embedding FROM hippocampus.embeddings v
                JOIN hippocampus.embedding_models g ON g.generation = v.generation AND g.status = 'serving'
@@ -123,16 +142,16 @@ WITH free AS (
                       WHERE c.memory_id = m.id AND c.user_id = m.user_id AND c.app_name = m.app_name)
     WINDOW w AS (ORDER BY m.occurred_from, m.id)
 ), numbered AS (
-    SELECT f.id, f.content, f.author, f.importance, f.occurred_from, f.occurred_until, f.embedding, f.before, f.embedding_before, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
+    SELECT f.id, f.content, f.author, f.importance, f.occurred_from, f.occurred_until, f.embedding, f.before, f.embedding_before, f.waits, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
         OR -(f.embedding OPERATOR(public.<#>) f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
     FROM free f
 ), sized AS (
-    SELECT n.id, n.content, n.author, n.importance, n.occurred_from, n.occurred_until, n.embedding, n.before, n.embedding_before, n.run, count(*) OVER (PARTITION BY n.run) AS size, max(n.occurred_until) OVER (PARTITION BY n.run) AS ended_at,
-        row_number() OVER (PARTITION BY n.run ORDER BY n.occurred_from, n.id) AS place
+    SELECT n.id, n.content, n.author, n.importance, n.occurred_from, n.occurred_until, n.embedding, n.before, n.embedding_before, n.waits, n.run, count(*) OVER (PARTITION BY n.run) AS size, max(n.occurred_until) OVER (PARTITION BY n.run) AS ended_at,
+        bool_or(n.waits) OVER (PARTITION BY n.run) AS waits_for_one, row_number() OVER (PARTITION BY n.run ORDER BY n.occurred_from, n.id) AS place
     FROM numbered n
 )
 SELECT s.run::bigint AS run, s.id, s.content, s.importance, s.occurred_from, s.occurred_until FROM sized s
-WHERE s.size >= 3 AND s.place <= 50 AND s.ended_at < now() - interval '30 minutes'
+WHERE s.size >= 3 AND s.place <= 50 AND NOT s.waits_for_one AND s.ended_at < now() - interval '30 minutes'
 ORDER BY s.run, s.occurred_from, s.id
 LIMIT $1
 `
@@ -152,7 +171,8 @@ type SleepListClusterableRow struct {
 	OccurredUntil time.Time
 }
 
-// Episodes of no cluster yet, in runs without a long pause or a change of subject, the last of which is over.
+// Episodes of no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
+// with one that is younger than a day and has no vector yet waits for the next sleep: its subject is not known.
 func (q *Queries) SleepListClusterable(ctx context.Context, db DBTX, arg *SleepListClusterableParams) ([]*SleepListClusterableRow, error) {
 	rows, err := db.Query(ctx, sleepListClusterable, arg.MaxRows, arg.UserID, arg.AppName)
 	if err != nil {
@@ -169,6 +189,54 @@ func (q *Queries) SleepListClusterable(ctx context.Context, db DBTX, arg *SleepL
 			&i.Importance,
 			&i.OccurredFrom,
 			&i.OccurredUntil,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const sleepListReports = `-- name: SleepListReports :many
+SELECT created_at, started_at, completed_at, links, tagged, merged, clusters, insights, model_calls, id, user_id, app_name, status, changed_ids, error FROM hippocampus.sleep_reports r
+WHERE r.user_id = $1 AND r.app_name = $2
+ORDER BY r.created_at DESC, r.id LIMIT $3
+`
+
+type SleepListReportsParams struct {
+	UserID  string
+	AppName string
+	MaxRows int32
+}
+
+func (q *Queries) SleepListReports(ctx context.Context, db DBTX, arg *SleepListReportsParams) ([]*HippocampusSleepReports, error) {
+	rows, err := db.Query(ctx, sleepListReports, arg.UserID, arg.AppName, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*HippocampusSleepReports{}
+	for rows.Next() {
+		var i HippocampusSleepReports
+		if err := rows.Scan(
+			&i.CreatedAt,
+			&i.StartedAt,
+			&i.CompletedAt,
+			&i.Links,
+			&i.Tagged,
+			&i.Merged,
+			&i.Clusters,
+			&i.Insights,
+			&i.ModelCalls,
+			&i.ID,
+			&i.UserID,
+			&i.AppName,
+			&i.Status,
+			&i.ChangedIds,
+			&i.Error,
 		); err != nil {
 			return nil, err
 		}
@@ -217,7 +285,8 @@ const sleepStart = `-- name: SleepStart :one
 UPDATE hippocampus.sleep_reports r SET status = 'running', started_at = now()
 WHERE r.id = $1
 RETURNING r.user_id, r.app_name, r.model_calls, coalesce((
-    SELECT max(o.started_at) FROM hippocampus.sleep_reports o
+    -- earlier, for what was committed after the last one had looked; to look twice changes nothing
+    SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
     WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since
 `
 
@@ -247,7 +316,7 @@ SELECT hippocampus.tidy_memories(p_user_id => $1, p_app_name => $2, p_since => $
 type SleepTidyParams struct {
 	UserID  string
 	AppName string
-	Since   time.Time
+	Since   *time.Time
 }
 
 func (q *Queries) SleepTidy(ctx context.Context, db DBTX, arg *SleepTidyParams) (json.RawMessage, error) {

@@ -172,6 +172,32 @@ func ExampleOpenMemoryService_GetContextWindow() {
 	// true
 }
 
+func ExampleOpenMemoryService_Persona() {
+	ctx, svc := context.Background(), newService()
+
+	helper, err := svc.Persona(ctx, service.Scope{AppName: "example-persona", UserID: "helper"}, "")
+	check(err)
+	_, err = helper.Enqueue(ctx,
+		&service.Experience{Author: "user", Content: "Could you look at room 42?", Context: map[string]any{"room": "42", "mentionedMe": true}},
+		&service.Experience{Content: "The disk of room 42 is full.", Context: map[string]any{"room": "42"}, Tags: []string{"ops"}, Type: "error"},
+		&service.Experience{Content: "Somebody had lunch.", Type: "observation"},
+	)
+	check(err)
+	found, err := helper.RecallRelated(ctx, map[string]any{"room": "42"})
+	check(err)
+	for _, r := range found {
+		fmt.Println(r.Tier, r.Category, r.Importance, r.Content)
+	}
+	urgent, err := helper.Recall(ctx, &service.RecollectOptions{MinImportance: 0.85, Tags: []string{"ops"}})
+	check(err)
+	fmt.Println(len(urgent), urgent[0].AccessCount)
+
+	// Output:
+	// short error 0.9 The disk of room 42 is full.
+	// short chat 0.8 Could you look at room 42?
+	// 1 1
+}
+
 func ExampleOpenMemoryService_RecallConversation() {
 	ctx, svc := context.Background(), newService()
 	ada := service.Scope{AppName: "example-recall", UserID: "ada"}

@@ -162,6 +162,36 @@ func (p *Persona) Unshare(ctx context.Context, id uuid.UUID) (bool, error) {
 	return p.service.UnshareMemory(ctx, p.scope, id)
 }
 
+// Link is [OpenMemoryService.LinkMemories].
+func (p *Persona) Link(ctx context.Context, from, to uuid.UUID, opts *LinkOptions) error {
+	return p.service.LinkMemories(ctx, p.scope, from, to, opts)
+}
+
+// Unlink is [OpenMemoryService.UnlinkMemories].
+func (p *Persona) Unlink(ctx context.Context, from, to uuid.UUID, linkType string) (int, error) {
+	return p.service.UnlinkMemories(ctx, p.scope, from, to, linkType)
+}
+
+// Linked is [OpenMemoryService.LinkedMemories].
+func (p *Persona) Linked(ctx context.Context, id uuid.UUID, opts *LinkedOptions) ([]*Recollection, error) {
+	return p.service.LinkedMemories(ctx, p.scope, id, opts)
+}
+
+// Clusters is [OpenMemoryService.Clusters].
+func (p *Persona) Clusters(ctx context.Context, opts *ClustersOptions) ([]*Cluster, error) {
+	return p.service.Clusters(ctx, p.scope, opts)
+}
+
+// ClusterMemories is [OpenMemoryService.ClusterMemories].
+func (p *Persona) ClusterMemories(ctx context.Context, id uuid.UUID, limit int) ([]*Recollection, error) {
+	return p.service.ClusterMemories(ctx, p.scope, id, limit)
+}
+
+// Sleep is [OpenMemoryService.EnqueueSleep].
+func (p *Persona) Sleep(ctx context.Context) (reportID uuid.UUID, err error) {
+	return p.service.EnqueueSleep(ctx, p.scope)
+}
+
 // Stats is [OpenMemoryService.Stats].
 func (p *Persona) Stats(ctx context.Context) (*Stats, error) { return p.service.Stats(ctx, p.scope) }
 

@@ -141,6 +141,78 @@ func TestPersona(t *testing.T) {
 		require.Empty(t, must(other.Recall(t.Context(), &service.RecollectOptions{IncludeShared: true})))
 	})
 
+	t.Run("LinksAndClusters", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		scope := service.Scope{UserID: "helper", AppName: "town"}
+		p := wake(t, b, "helper")
+		full := must(b.svc.Remember(t.Context(), scope, "the disk was full", nil))
+		logs := must(b.svc.Remember(t.Context(), scope, "the logs were not rotated", nil))
+		require.NoError(t, p.Link(t.Context(), full, logs, &service.LinkOptions{Type: service.LinkCausedBy, Weight: new(0.5)}))
+		found := must(p.Linked(t.Context(), logs, nil))
+		require.Equal(t, []string{"long the disk was full"}, tell(found))
+		require.InDelta(t, 0.5, found[0].Score, 1e-6)
+		require.Empty(t, must(p.Linked(t.Context(), logs, &service.LinkedOptions{Types: []string{service.LinkSupports}})))
+		require.Equal(t, 1, must(p.Unlink(t.Context(), full, logs, "")))
+		require.Empty(t, must(p.Linked(t.Context(), logs, nil)))
+		require.ErrorIs(t, p.Link(t.Context(), full, uuid.New(), nil), db.ErrNotFound)
+		require.ErrorIs(t, p.Link(t.Context(), full, full, nil), db.ErrInvalidArgument)
+		_, err := p.Linked(t.Context(), full, &service.LinkedOptions{Depth: 6})
+		require.ErrorIs(t, err, db.ErrInvalidArgument)
+
+		name := must(b.svc.Remember(t.Context(), scope, "The night of the full disk", &service.RememberOptions{MemoryType: "summary"}))
+		_, err = b.admin.Exec(t.Context(), `WITH c AS (INSERT INTO hippocampus.memory_clusters (started_at, ended_at, id, user_id, app_name)
+				VALUES (now() - interval '1 day', now(), $1, 'helper', 'town') RETURNING id)
+			INSERT INTO hippocampus.memory_cluster_members SELECT c.id, m, 'helper', 'town' FROM c, unnest(ARRAY[$2::uuid, $3]) m`, name, full, logs)
+		require.NoError(t, err)
+		clusters := must(p.Clusters(t.Context(), nil))
+		require.Len(t, clusters, 1)
+		require.Equal(t, "The night of the full disk", clusters[0].Name)
+		require.Equal(t, 2, clusters[0].Members)
+		require.Equal(t, []string{"long the disk was full", "long the logs were not rotated"}, tell(must(p.ClusterMemories(t.Context(), name, 0))))
+		require.Empty(t, must(p.Clusters(t.Context(), &service.ClustersOptions{Until: new(time.Now().Add(-48 * time.Hour))})))
+		require.Empty(t, must(wake(t, b, "other").Clusters(t.Context(), nil)))
+		require.Empty(t, must(wake(t, b, "other").ClusterMemories(t.Context(), name, 0)))
+		require.Equal(t, 1, must(p.Forget(t.Context(), logs)))
+		require.Empty(t, must(p.Clusters(t.Context(), nil)), "its name may tell of what is forgotten")
+
+		id := must(p.Sleep(t.Context()))
+		require.Equal(t, id, must(p.Sleep(t.Context())), "one waits at a time")
+		reports := must(b.svc.SleepReports(t.Context(), scope, 0))
+		require.Len(t, reports, 1)
+		require.Equal(t, "pending", reports[0].Status)
+	})
+
+	t.Run("LinksInTheCallersTransaction", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		scope := service.Scope{UserID: "helper", AppName: "town"}
+		tx, err := b.pool.Begin(t.Context())
+		require.NoError(t, err)
+		one := must(b.svc.RememberTx(t.Context(), tx, scope, "one", nil))
+		two := must(b.svc.RememberTx(t.Context(), tx, scope, "two", nil))
+		require.NoError(t, b.svc.LinkMemoriesTx(t.Context(), tx, scope, one, two, nil))
+		require.Equal(t, []string{"long two"}, tell(must(b.svc.LinkedMemoriesTx(t.Context(), tx, scope, one, nil))))
+		require.Empty(t, must(b.svc.ClustersTx(t.Context(), tx, scope, nil)))
+		require.Empty(t, must(b.svc.ClusterMemoriesTx(t.Context(), tx, scope, one, 0)))
+		require.Equal(t, 1, must(b.svc.UnlinkMemoriesTx(t.Context(), tx, scope, one, two, service.LinkRelatedTo)))
+		require.NoError(t, tx.Rollback(t.Context()))
+		require.Empty(t, must(b.svc.ListMemories(t.Context(), scope, nil)))
+	})
+
+	t.Run("CountsTheUseOfShortTermMemory", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		p := wake(t, b, "helper")
+		_, err := p.Enqueue(t.Context(), &service.Experience{Content: "the spare key hangs in the shed"})
+		require.NoError(t, err)
+		for want := range 3 {
+			found := must(p.Recall(t.Context(), nil))
+			require.Equal(t, want, found[0].AccessCount)
+		}
+		require.Greater(t, must(p.RecallSimilar(t.Context(), "key", 5))[0].Importance, 0.6)
+	})
+
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, nil)

@@ -80,8 +80,8 @@ type RecollectOptions struct {
 	// Defaults to that of the config's embedder.
 	QueryEmbedding []float32
 
-	// Record counts the use of the memories: what is often recalled fades more slowly, and is more
-	// important.
+	// Record counts the use of what is found, but for what others share: what is often recalled fades
+	// more slowly, and is more important.
 	//
 	// Defaults to false.
 	Record bool
@@ -288,7 +288,7 @@ func (s *OpenMemoryService) recollections(
 	}
 	var used []uuid.UUID
 	for _, r := range found {
-		if r.Tier == TierLong {
+		if r.Tier != TierShared {
 			used = append(used, r.ID)
 		}
 	}

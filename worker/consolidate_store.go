@@ -178,6 +178,14 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 			result.Summaries++
 		}
 	}
+	if len(l.episodes) > 0 {
+		_, err := c.queries.EventAdoptUses(ctx, tx, &db.EventAdoptUsesParams{
+			AppName: p.thread.AppName, ThreadID: p.thread.ID, UserID: p.thread.UserID,
+		})
+		if err != nil {
+			return fmt.Errorf("take over the uses of events: %w", err)
+		}
+	}
 	if err := c.queries.SourceCreateMany(ctx, tx, sources); err != nil {
 		return fmt.Errorf("store where it came from: %w", err)
 	}

@@ -94,6 +94,9 @@ func (s *sleep) run(ctx context.Context) error {
 	if err := s.tidy(ctx); err != nil {
 		return err
 	}
+	if s.calls <= 0 {
+		return nil
+	}
 	rows, err := s.queries.SleepListClusterable(ctx, s.pool, &db.SleepListClusterableParams{
 		AppName: s.report.AppName, MaxRows: maxSleepRows, UserID: s.report.UserID,
 	})
@@ -113,30 +116,43 @@ func (s *sleep) run(ctx context.Context) error {
 	return nil
 }
 
-// tidy is the part that needs no model.
+// tidy is the part that needs no model. What is left when half of the time is over, the next sleep
+// does.
 func (s *sleep) tidy(ctx context.Context) error {
-	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+	since := &s.report.Since
+	for start := time.Now(); time.Since(start) < sleepTimeout/2; since = nil {
+		if lookedAt, err := s.tidyBatch(ctx, since); err != nil || lookedAt == 0 {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sleep) tidyBatch(ctx context.Context, since *time.Time) (lookedAt int, err error) {
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		text, err := s.queries.SleepTidy(ctx, tx, &db.SleepTidyParams{
-			AppName: s.report.AppName, Since: s.report.Since, UserID: s.report.UserID,
+			AppName: s.report.AppName, Since: since, UserID: s.report.UserID,
 		})
 		if err != nil {
 			return err
 		}
 		var changes struct {
 			ChangedIDs            []uuid.UUID `json:"changed_ids"`
+			LookedAt              int         `json:"looked_at"`
 			Links, Merged, Tagged int32
 		}
 		if err := json.Unmarshal(text, &changes); err != nil {
 			return err
 		}
+		lookedAt = changes.LookedAt
 		return s.queries.SleepRecord(ctx, tx, &db.SleepRecordParams{
 			ChangedIds: changes.ChangedIDs, ID: s.id, Links: changes.Links, Merged: changes.Merged, Tagged: changes.Tagged,
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("put memories in order: %w", db.Wrap(err))
+		return 0, fmt.Errorf("put memories in order: %w", db.Wrap(err))
 	}
-	return nil
+	return lookedAt, nil
 }
 
 // cluster names a run of episodes, and draws insights from it where the budget allows another call.

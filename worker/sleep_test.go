@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/model"
@@ -23,12 +24,12 @@ func TestSleep(t *testing.T) {
 		}
 		return all, nil
 	}
-	// episodes makes runs of four, two hours apart, all of them over.
+	// episodes makes runs of four, two hours apart, all of them over, with their vectors.
 	episodes := func(t *testing.T, b *bundle, runs int) {
 		t.Helper()
 		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'app', 'run ' || r || ' part ' || i, 'episodic',
-				p_occurred_from => now() - make_interval(hours => 2 * r) + make_interval(mins => i))
-			FROM generate_series(1, $1::int) r, generate_series(1, 4) i`, runs)
+				p_occurred_from => now() - make_interval(hours => 2 * r) + make_interval(mins => i), p_embedding => $2, p_embedding_model => 'script/v1')
+			FROM generate_series(1, $1::int) r, generate_series(1, 4) i`, runs, pgvector.NewVector(vectors([]string{"the same"})[0]))
 		require.NoError(t, err)
 	}
 	asleep := func(t *testing.T, b *bundle) uuid.UUID {
@@ -75,6 +76,43 @@ func TestSleep(t *testing.T) {
 		embedded(t, b)
 		require.Equal(t, "0 0 0 1", report(t, b, asleep(t, b), "completed"))
 		require.Equal(t, 16, b.count(t, "SELECT count(DISTINCT memory_id) FROM hippocampus.memory_cluster_members"))
+	})
+
+	t.Run("TidiesWhatGetsItsVectorLater", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, nil)
+		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_consolidation_policy('app', '{"sleep_model_calls": 0, "sharing": true}')`)
+		require.NoError(t, err)
+		near := vectors([]string{"the same"})[0]
+		remember := func(text string, with any) (id uuid.UUID) {
+			err := b.pool.QueryRow(t.Context(), `SELECT hippocampus.remember('ada', 'app', $1, 'episodic', p_tags => '{tea}', p_embedding => $2,
+				p_embedding_model => 'script/v1')`, text, with).Scan(&id)
+			require.NoError(t, err)
+			return id
+		}
+		early, late := remember("early", pgvector.NewVector(near)), remember("late", nil)
+		shown := remember("shown", pgvector.NewVector(near))
+		_, err = b.pool.Exec(t.Context(), "UPDATE hippocampus.memories SET tags = '{}' WHERE id = $1", shown)
+		require.NoError(t, err)
+		_, err = b.pool.Exec(t.Context(), "SELECT hippocampus.share_memory('ada', 'app', $1)", shown)
+		require.NoError(t, err)
+		// Its worker has no hand in this: what it would embed is held back until it has slept.
+		_, err = b.pool.Exec(t.Context(), "UPDATE hippocampus.embedding_queue SET run_after = now() + interval '1 day'")
+		require.NoError(t, err)
+		b.start(t)
+		report(t, b, asleep(t, b), "completed")
+		links := "SELECT count(*) FROM hippocampus.memory_links WHERE $1::uuid IN (from_id, to_id) AND source = 'sleep'"
+		require.Equal(t, 1, b.count(t, links, early))
+		require.Zero(t, b.count(t, links, late))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM hippocampus.untidied_memories"))
+		_, err = b.pool.Exec(t.Context(), "UPDATE hippocampus.sleep_reports SET started_at = now() + interval '1 hour'") // as if it were long ago
+		require.NoError(t, err)
+		_, err = b.pool.Exec(t.Context(), "SELECT hippocampus.put_embedding('ada', 'app', 'memory', $1, $2, 'script/v1')", late, pgvector.NewVector(near))
+		require.NoError(t, err)
+		report(t, b, asleep(t, b), "completed")
+		require.Equal(t, 2, b.count(t, links, late))
+		require.Zero(t, b.count(t, "SELECT count(*) FROM hippocampus.untidied_memories"))
+		require.Zero(t, b.count(t, "SELECT cardinality(tags) FROM hippocampus.memories WHERE id = $1", shown), "private tags don't go to what is shared")
 	})
 
 	t.Run("IsDueWhereThePolicySaysSo", func(t *testing.T) {

@@ -1,5 +1,5 @@
--- Counts a use of memories and facts. Rows are locked in the order of their ids, memories first, so that two
--- readers of overlapping sets follow each other and never deadlock.
+-- Counts a use of memories, facts and events of short-term memory. Rows are locked in the order of their ids,
+-- memories first, so that two readers of overlapping sets follow each other and never deadlock.
 CREATE OR REPLACE FUNCTION hippocampus.record_access(
     p_user_id text,
     p_app_name text,
@@ -12,6 +12,7 @@ AS $fn$
 DECLARE
     v_memories integer;
     v_facts integer;
+    v_events integer;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
@@ -42,10 +43,17 @@ BEGIN
     FROM held h
     WHERE f.id = h.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
     GET DIAGNOSTICS v_facts = ROW_COUNT;
-    RETURN v_memories + v_facts;
+    INSERT INTO hippocampus.event_uses AS u (last_accessed_at, sequence_num, thread_id, user_id, app_name)
+    SELECT p_now, e.sequence_num, e.thread_id, e.user_id, e.app_name FROM hippocampus.events e
+    WHERE e.id = ANY (p_memory_ids) AND e.user_id = p_user_id AND e.app_name = p_app_name
+    ORDER BY e.thread_id, e.sequence_num
+    ON CONFLICT (thread_id, sequence_num, user_id, app_name) DO UPDATE
+    SET access_count = u.access_count + 1, last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at);
+    GET DIAGNOSTICS v_events = ROW_COUNT;
+    RETURN v_memories + v_facts + v_events;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_access IS
-    'Counts one use of each memory and fact: its access count grows by one, its intensity by 0.02 (never above 1), its last access is now. Returns how many were found.';
+    'Counts one use of each memory, fact and event of short-term memory: its access count grows by one, its last access is now, a memory''s and a fact''s intensity grows by 0.02 (never above 1). Returns how many were found.';
 REVOKE ALL ON FUNCTION hippocampus.record_access FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.record_access TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -42,6 +42,7 @@ BEGIN
             p_token_count => CASE WHEN v_event.token_count_exact THEN v_event.token_count END);
         v_count := v_count + 1;
     END LOOP;
+    PERFORM hippocampus._adopt_uses(p_user_id, p_app_name, p_thread_id);
     RETURN v_count;
 END
 $fn$;

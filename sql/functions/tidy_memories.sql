@@ -1,7 +1,8 @@
--- The part of a sleep that needs no model: of the newest memories, those near in meaning are linked; a semantic
--- memory that says what a newer one says is superseded by it, which takes over its strength; a memory takes on
--- the tags that at least two of its neighbours have. Memories with the same vector space only, so without
--- vectors nothing changes. Rows that somebody holds are left for the next sleep.
+-- The part of a sleep that needs no model: of the memories that no sleep has put in order yet, the newest first,
+-- those near in meaning are linked; a semantic memory that says what a newer one says is superseded by it, which
+-- takes over its strength; a memory takes on the tags that at least two of its neighbours have, but for one that is
+-- shared, whose tags would tell others of private ones. Memories with the same vector space only: one whose vector
+-- is still to come waits in untidied_memories, as what is beyond p_limit does. Rows that somebody holds are left.
 CREATE OR REPLACE FUNCTION hippocampus.tidy_memories(
     p_user_id text,
     p_app_name text,
@@ -15,17 +16,31 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_pair record;
+    v_ids uuid[];
     v_links integer;
     v_merged uuid[] := '{}';
+    v_near jsonb;
     v_tagged uuid[];
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
     PERFORM hippocampus._check_range('p_link_similarity', p_link_similarity, 0, 1);
     PERFORM hippocampus._check_range('p_duplicate_similarity', p_duplicate_similarity, 0, 1);
+    INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name)
+    SELECT m.id, p_user_id, p_app_name FROM hippocampus.memories m
+    WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.created_at > p_since AND m.superseded_by IS NULL AND m.memory_type <> 'summary'
+    ORDER BY m.id ON CONFLICT (user_id, app_name, memory_id) DO NOTHING;
+    SELECT coalesce(array_agg(n.id), '{}') INTO v_ids FROM (
+        SELECT m.id FROM hippocampus.untidied_memories u
+        JOIN hippocampus.memories m ON m.id = u.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        JOIN hippocampus.embedding_models g ON g.status = 'serving'
+        WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND EXISTS (
+            SELECT FROM hippocampus.embeddings e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
+                AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = u.memory_id)
+        ORDER BY m.created_at DESC, m.id LIMIT p_limit) n;
     FOR v_pair IN
         SELECT o.id AS older, n.id AS newer
-        FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_duplicate_similarity, 'semantic') p
+        FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, p_duplicate_similarity, 'semantic') p
         JOIN hippocampus.memories a ON a.id = p.memory_id AND a.user_id = p_user_id AND a.app_name = p_app_name
         JOIN hippocampus.memories b ON b.id = p.near_id AND b.user_id = p_user_id AND b.app_name = p_app_name
         CROSS JOIN LATERAL (SELECT CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN a.id ELSE b.id END AS id) o
@@ -49,15 +64,17 @@ BEGIN
         WHERE m.id = v_pair.older AND m.user_id = p_user_id AND m.app_name = p_app_name;
         v_merged := v_merged || v_pair.older;
     END LOOP;
+    SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') INTO v_near
+    FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, p_link_similarity) p;
     INSERT INTO hippocampus.memory_links (weight, from_id, to_id, user_id, app_name, source)
-    SELECT least(1, p.similarity), least(p.memory_id, p.near_id), greatest(p.memory_id, p.near_id), p_user_id, p_app_name, 'sleep'
-    FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_link_similarity) p
-    ORDER BY 2, 3
+    SELECT max(least(1, p.similarity)), least(p.memory_id, p.near_id), greatest(p.memory_id, p.near_id), p_user_id, p_app_name, 'sleep'
+    FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid, similarity double precision)
+    GROUP BY 2, 3 ORDER BY 2, 3
     ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING;
     GET DIAGNOSTICS v_links = ROW_COUNT;
     WITH wanted AS (
         SELECT t.memory_id AS id, array_agg(t.tag ORDER BY t.tag) AS tags FROM (
-            SELECT p.memory_id, u.tag FROM hippocampus._near_memories(p_user_id, p_app_name, p_since, p_limit, p_link_similarity) p
+            SELECT p.memory_id, u.tag FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid)
             JOIN hippocampus.memories n ON n.id = p.near_id AND n.user_id = p_user_id AND n.app_name = p_app_name
             CROSS JOIN LATERAL unnest(n.tags) AS u (tag)
             GROUP BY p.memory_id, u.tag HAVING count(DISTINCT p.near_id) >= 2) t
@@ -65,17 +82,18 @@ BEGIN
     ), held AS (
         SELECT m.id, ARRAY(SELECT DISTINCT x FROM unnest(m.tags || w.tags) x ORDER BY x) AS tags
         FROM wanted w JOIN hippocampus.memories m ON m.id = w.id AND m.user_id = p_user_id AND m.app_name = p_app_name
-        WHERE NOT m.tags @> w.tags AND cardinality(m.tags || w.tags) <= 64
+        WHERE NOT m.tags @> w.tags AND cardinality(m.tags || w.tags) <= 64 AND m.visibility = 'private'
         ORDER BY m.id FOR NO KEY UPDATE OF m SKIP LOCKED
     ), changed AS (
         UPDATE hippocampus.memories m SET tags = h.tags FROM held h
         WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name RETURNING m.id)
     SELECT coalesce(array_agg(c.id), '{}') INTO v_tagged FROM changed c;
-    RETURN jsonb_build_object('links', v_links, 'merged', cardinality(v_merged), 'tagged', cardinality(v_tagged),
+    DELETE FROM hippocampus.untidied_memories u WHERE u.memory_id = ANY (v_ids) AND u.user_id = p_user_id AND u.app_name = p_app_name;
+    RETURN jsonb_build_object('looked_at', cardinality(v_ids), 'links', v_links, 'merged', cardinality(v_merged), 'tagged', cardinality(v_tagged),
         'changed_ids', to_jsonb((v_merged || v_tagged)[1:500]));
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.tidy_memories IS
-    'Puts a user''s newest memories in order without a model: links those near in meaning, supersedes a semantic memory that a newer one repeats, adds the tags that two neighbours have. Returns what it changed: links, merged, tagged, changed_ids.';
+    'Puts a user''s memories in order without a model, those made since p_since (null for none) and those that were left before, at most p_limit: links those near in meaning, supersedes a semantic memory that a newer one repeats, adds the tags that two neighbours have. Returns what it did: looked_at, links, merged, tagged, changed_ids; call it with p_since null until looked_at is 0.';
 REVOKE ALL ON FUNCTION hippocampus.tidy_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.tidy_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

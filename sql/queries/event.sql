@@ -1,3 +1,6 @@
+-- name: EventAdoptUses :one
+SELECT hippocampus._adopt_uses(p_user_id => @user_id, p_app_name => @app_name, p_thread_id => @thread_id)::integer AS adopted;
+
 -- name: EventAppend :many
 SELECT * FROM hippocampus.append_events(
     p_thread_id => @thread_id, p_events => @events, p_expected_version => sqlc.narg(expected_version));
@@ -14,7 +17,10 @@ WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest(@thread_ids::uuid[]), unne
 -- name: EventListForModel :many
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
-    hippocampus._context_of(c.metadata)::jsonb AS context
+    hippocampus._context_of(c.metadata)::jsonb AS context,
+    hippocampus._effective_importance(c.importance, coalesce((
+        SELECT u.access_count FROM hippocampus.event_uses u
+        WHERE u.thread_id = @thread_id AND u.sequence_num = c.sequence_num), 0))::double precision AS effective_importance
 FROM (
     SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
         sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total

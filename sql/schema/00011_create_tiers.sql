@@ -40,6 +40,7 @@ CREATE TABLE hippocampus.consolidation_policies (
     CONSTRAINT consolidation_policies_sleep_check CHECK (
         sleep_hours BETWEEN 1 AND 8760 AND sleep_model_calls BETWEEN 0 AND 10000)
 );
+CREATE INDEX consolidation_policies_enabled_idx ON hippocampus.consolidation_policies (app_name) WHERE enabled;
 INSERT INTO hippocampus.consolidation_policies DEFAULT VALUES;
 COMMENT ON TABLE hippocampus.consolidation_policies IS
     'What short-term memory holds and when it becomes long-term memory, by app; ''*'' holds where an app has no row. Written with put_consolidation_policy.';
@@ -92,6 +93,33 @@ CREATE TABLE hippocampus.unconsolidated_threads (
 CREATE INDEX unconsolidated_threads_created_at_idx ON hippocampus.unconsolidated_threads (created_at);
 COMMENT ON TABLE hippocampus.unconsolidated_threads IS
     'Threads of apps whose policy is enabled that have events to consolidate, and since when. An index on threads would be written by every append.';
+
+CREATE TABLE hippocampus.event_uses (
+    last_accessed_at timestamptz NOT NULL DEFAULT now(),
+    sequence_num     bigint NOT NULL,
+    access_count     integer NOT NULL DEFAULT 1,
+    thread_id        uuid NOT NULL,
+    user_id          text COLLATE "C" NOT NULL,
+    app_name         text COLLATE "C" NOT NULL,
+    CONSTRAINT event_uses_pkey PRIMARY KEY (thread_id, sequence_num, user_id, app_name),
+    CONSTRAINT event_uses_thread_id_fkey FOREIGN KEY (thread_id, sequence_num, user_id, app_name)
+        REFERENCES hippocampus.events (thread_id, sequence_num, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT event_uses_access_count_check CHECK (access_count >= 1)
+);
+COMMENT ON TABLE hippocampus.event_uses IS
+    'How often events of short-term memory were recalled; the log itself is not written again for that. The episode that is made of an event takes its uses over.';
+
+CREATE TABLE hippocampus.untidied_memories (
+    memory_id uuid NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    app_name  text COLLATE "C" NOT NULL,
+    CONSTRAINT untidied_memories_pkey PRIMARY KEY (user_id, app_name, memory_id),
+    CONSTRAINT untidied_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE
+);
+CREATE INDEX untidied_memories_memory_id_idx ON hippocampus.untidied_memories (memory_id);
+COMMENT ON TABLE hippocampus.untidied_memories IS
+    'Memories that a sleep has seen and not put in order: their vector was still to come, or its time was up. The next one does.';
 
 CREATE TABLE hippocampus.memory_labels (
     occurred_from timestamptz NOT NULL,
@@ -225,7 +253,7 @@ DECLARE
     v_table text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads',
-            'memory_labels', 'shared_memories', 'memory_links', 'memory_clusters', 'memory_cluster_members', 'sleep_reports'] LOOP
+            'event_uses', 'untidied_memories', 'memory_labels', 'shared_memories', 'memory_links', 'memory_clusters', 'memory_cluster_members', 'sleep_reports'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
         EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
@@ -240,6 +268,12 @@ CREATE POLICY consolidation_moves_bound ON hippocampus.consolidation_moves
     TO hippocampus_tenant, hippocampus_reader
     USING (app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY unconsolidated_threads_bound ON hippocampus.unconsolidated_threads
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY event_uses_bound ON hippocampus.event_uses
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY untidied_memories_bound ON hippocampus.untidied_memories
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY memory_labels_bound ON hippocampus.memory_labels
@@ -280,12 +314,20 @@ SELECT ''::text AS tier, ''::text AS kind, 0::bigint AS rows, 0::bigint AS bytes
     0::double precision AS importance, 0::bigint AS high, 0::bigint AS medium, 0::bigint AS low, 0::bigint AS last_day
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_tiers IS 'What persona_stats returns: a row a kind of what a user''s memory holds.';
-GRANT SELECT ON hippocampus.recollections, hippocampus.retention_plans, hippocampus.memory_tiers
+CREATE VIEW hippocampus.named_clusters WITH (security_invoker = true) AS
+SELECT c.id, m.content AS name, c.started_at, c.ended_at, 0::bigint AS members, c.created_at, c.model
+FROM hippocampus.memory_clusters c
+JOIN hippocampus.memories m ON m.id = c.id AND m.user_id = c.user_id AND m.app_name = c.app_name WHERE false;
+COMMENT ON VIEW hippocampus.named_clusters IS 'What list_clusters returns: a cluster, what names it, and how many memories it holds.';
+GRANT SELECT ON hippocampus.recollections, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.named_clusters
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
-GRANT SELECT ON hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_clusters,
+GRANT SELECT ON hippocampus.event_uses, hippocampus.untidied_memories, hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_clusters,
     hippocampus.memory_cluster_members, hippocampus.sleep_reports
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT, DELETE ON hippocampus.event_uses, hippocampus.untidied_memories
+    TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (access_count, last_accessed_at) ON hippocampus.event_uses TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_labels TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE (weight) ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
@@ -305,7 +347,7 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 -- +goose Down
 -- +goose StatementBegin
 DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
-DROP VIEW hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
+DROP VIEW hippocampus.named_clusters, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
 DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_links;
-DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
+DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.untidied_memories, hippocampus.event_uses, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
 -- +goose StatementEnd

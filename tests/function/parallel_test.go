@@ -20,6 +20,8 @@ func TestParallelSafe(t *testing.T) {
 	calls := map[string]string{
 		"block_get":                  "SELECT hippocampus.block_get($1, $2, 'persona')",
 		"calculate_retention_score":  "SELECT hippocampus.calculate_retention_score(1, now()) FROM (VALUES ($1, $2)) v",
+		"cluster_memories":           "SELECT hippocampus.cluster_memories($1, $2, gen_random_uuid()) UNION ALL SELECT NULL",
+		"list_clusters":              "SELECT hippocampus.list_clusters($1, $2) UNION ALL SELECT NULL",
 		"decay_resistance":           "SELECT hippocampus.decay_resistance(1) FROM (VALUES ($1, $2)) v",
 		"effective_strength":         "SELECT hippocampus.effective_strength(1, 1, now()) FROM (VALUES ($1, $2)) v",
 		"estimate_tokens":            "SELECT hippocampus.estimate_tokens($1 || $2)",

@@ -188,3 +188,40 @@ func TestShareMemory(t *testing.T) { //nolint:tparallel // its subtests share a 
 		require.Empty(t, others(t))
 	})
 }
+
+func TestEventUses(t *testing.T) { //nolint:tparallel // its subtests share a transaction
+	t.Parallel()
+	b := setup(t)
+	thread := b.thread(t)
+	id := get[uuid.UUID](t, b, `SELECT (hippocampus.append_event($1, 'user', 'message', '"the spare key hangs in the shed"', p_importance => 0.58,
+		p_created_at => $2)).id`, thread, b.now)
+	use := func(t *testing.T) int {
+		t.Helper()
+		return get[int](t, b, "SELECT hippocampus.record_access($1, $2, ARRAY[$3::uuid], $4)", b.UserID, b.AppName, id, b.now)
+	}
+
+	t.Run("RaiseImportanceWithinBounds", func(t *testing.T) {
+		require.Empty(t, b.recall(t, ", p_min_importance => 0.6"))
+		for range 3 {
+			require.Equal(t, 1, use(t))
+		}
+		found := b.recall(t, ", p_min_importance => 0.6")
+		require.Equal(t, []string{"short the spare key hangs in the shed"}, contents(found))
+		require.Equal(t, 3, found[0].AccessCount)
+		require.InDelta(t, 0.6493, found[0].Importance, 1e-4) // 0.58 + 0.05 · ln 4
+		b.exec(t, "UPDATE hippocampus.event_uses SET access_count = 1000000 WHERE thread_id = $1", thread)
+		require.InDelta(t, 0.78, b.recall(t, "")[0].Importance, 1e-6)
+		b.exec(t, "UPDATE hippocampus.event_uses SET access_count = 3 WHERE thread_id = $1", thread)
+		require.Zero(t, get[int](t, b, "SELECT hippocampus.record_access($1 || 'x', $2, ARRAY[$3::uuid])", b.UserID, b.AppName, id), "another's")
+	})
+
+	t.Run("GoOverToTheEpisode", func(t *testing.T) {
+		b.exec(t, "SELECT hippocampus.remember_events($1, $2, $3)", b.UserID, b.AppName, thread)
+		found := b.recall(t, "")
+		require.Equal(t, []string{"long user: the spare key hangs in the shed"}, contents(found))
+		require.Equal(t, 3, found[0].AccessCount)
+		require.InDelta(t, 0.6493, found[0].Importance, 1e-4, "raised once, not twice")
+		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.event_uses WHERE thread_id = $1", thread))
+		require.InDelta(t, 0.4773, get[float64](t, b, "SELECT retention_score FROM hippocampus.memories WHERE user_id = $1", b.UserID), 1e-3) // (1 + ln 4) / 5
+	})
+}

@@ -93,6 +93,8 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		"SELECT hippocampus.load_skill($1, $2, 'skill', $3 || ' manifest')",
 		"INSERT INTO hippocampus.harvests (thread_id, user_id, app_name, error) VALUES ('" + r.thread.String() + "', $1, $2, $3)",
 		"INSERT INTO hippocampus.user_state (user_id, app_name, state) VALUES ($1, $2, jsonb_build_object('word', $3::text))",
+		"SELECT hippocampus.record_access($1, $2, ARRAY(SELECT e.id FROM hippocampus.events e WHERE e.user_id = $1 AND e.app_name = $2 AND length($3) > 0))",
+		"INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name) VALUES ('" + r.memory.String() + "', $1, $2)",
 		`INSERT INTO hippocampus.unconsolidated_threads (thread_id, user_id, app_name) VALUES ('` + r.thread.String() + `', $1, $2)`,
 		`INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name) VALUES (1, $1, $2, 'memory', $3)`,
 		// a document whose chunk is in the list of an anchor that it says

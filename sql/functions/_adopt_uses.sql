@@ -1,0 +1,47 @@
+-- Gives the episodes of a thread the uses that their events had in short-term memory, of several events those of the
+-- one most used, since a recall that shows two of them is one use of the episode.
+CREATE OR REPLACE FUNCTION hippocampus._adopt_uses(
+    p_user_id text,
+    p_app_name text,
+    p_thread_id uuid,
+    p_now timestamptz DEFAULT now()
+) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_count integer;
+BEGIN
+    WITH told AS MATERIALIZED (
+        SELECT u.sequence_num, u.access_count, u.last_accessed_at, e.id
+        FROM hippocampus.event_uses u
+        CROSS JOIN LATERAL (
+            SELECT m.id, m.to_seq FROM hippocampus.memories m
+            WHERE m.thread_id = u.thread_id AND m.from_seq <= u.sequence_num AND m.user_id = p_user_id AND m.app_name = p_app_name
+              AND m.memory_type = 'episodic'
+            ORDER BY m.from_seq DESC LIMIT 1) e
+        WHERE u.thread_id = p_thread_id AND u.user_id = p_user_id AND u.app_name = p_app_name AND e.to_seq >= u.sequence_num
+    ), used AS (
+        SELECT m.id, t.uses, t.last_accessed_at
+        FROM (SELECT o.id, max(o.access_count) AS uses, max(o.last_accessed_at) AS last_accessed_at FROM told o GROUP BY o.id) t
+        JOIN hippocampus.memories m ON m.id = t.id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        ORDER BY m.id FOR NO KEY UPDATE OF m
+    ), adopted AS (
+        UPDATE hippocampus.memories m
+        SET access_count = m.access_count + u.uses, last_accessed_at = greatest(m.last_accessed_at, u.last_accessed_at),
+            retention_score = hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count + u.uses,
+                greatest(m.last_accessed_at, u.last_accessed_at), m.created_at, p_now)
+        FROM used u
+        JOIN hippocampus.memories k ON k.id = u.id AND k.user_id = p_user_id AND k.app_name = p_app_name
+        CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
+        WHERE m.id = u.id AND m.user_id = p_user_id AND m.app_name = p_app_name
+    )
+    DELETE FROM hippocampus.event_uses u USING told t
+    WHERE u.thread_id = p_thread_id AND u.sequence_num = t.sequence_num AND u.user_id = p_user_id AND u.app_name = p_app_name;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    RETURN v_count;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._adopt_uses IS 'Gives episodes of a thread the uses that their events had; returns of how many events.';
+REVOKE ALL ON FUNCTION hippocampus._adopt_uses FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._adopt_uses TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
