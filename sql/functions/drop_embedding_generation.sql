@@ -15,7 +15,7 @@ DECLARE
     v_looked integer;
 BEGIN
     PERFORM hippocampus._check_range('p_max_rows', p_max_rows, 1, 1000000);
-    PERFORM pg_advisory_xact_lock(hashtextextended('hippocampus.embedding_models', 0));
+    PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_retired FROM hippocampus.embedding_models g WHERE g.generation = p_generation;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no generation % of embeddings', coalesce(p_generation::text, 'null')

@@ -16,7 +16,7 @@ BEGIN
     PERFORM hippocampus._check_size('p_model', p_model, 1, 255);
     PERFORM hippocampus._check_range('p_dimension', p_dimension, 1, 4000);
     PERFORM hippocampus._check_time('p_now', p_now);
-    PERFORM pg_advisory_xact_lock(hashtextextended('hippocampus.embedding_models', 0));
+    PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_other FROM hippocampus.embedding_models g WHERE g.status = 'building';
     IF v_other.model = p_model AND v_other.dimension = p_dimension THEN
         RETURN NEXT v_other;

@@ -15,7 +15,7 @@ DECLARE
     v_standby integer;
     v_missing bigint;
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('hippocampus.embedding_models', 0));
+    PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_next FROM hippocampus.embedding_models g WHERE g.generation = p_generation AND g.status <> 'retired';
     IF NOT FOUND THEN
         RAISE EXCEPTION 'there is no generation % of embeddings', coalesce(p_generation::text, 'null')

@@ -156,3 +156,19 @@ func TestScoreImportance(t *testing.T) { //nolint:tparallel // its subtests shar
 		require.InDelta(t, 0.5, score(t, nil, `{}`), 1e-12)
 	})
 }
+
+func TestCurvesOfWhatCannotBe(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	strength := func(intensity string) float64 {
+		return get[float64](t, b, "SELECT hippocampus.effective_strength('"+intensity+"', 3, $1, $1)", b.now)
+	}
+	require.Equal(t, []float64{0, 0, 0, 1, 1, 0.5}, []float64{strength("NaN"), strength("-1"), strength("-Infinity"), strength("2"), strength("Infinity"), strength("0.5")})
+	for _, times := range []string{"'infinity', p_now => 'infinity'", "'-infinity', p_now => '2026-01-01'", "'2026-01-01', p_now => '294276-01-01'"} {
+		b.refuses(t, "HC009", " is ", "SELECT hippocampus.effective_strength(0.5, 3, "+times+")")
+		b.refuses(t, "HC009", " is ", "SELECT hippocampus.calculate_retention_score(3, "+times+")")
+	}
+	for _, rate := range []string{"1e308", "Infinity", "NaN"} {
+		require.Less(t, get[float64](t, b, "SELECT hippocampus.calculate_retention_score(3, $1, p_decay_rate => $2::text::float8, p_now => $3)", b.now.Add(-day), rate, b.now), 1e-300)
+	}
+}

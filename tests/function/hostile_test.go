@@ -29,7 +29,7 @@ var hostile = map[string][]string{
 		"NULL", "'null'", "'[]'", "'{}'", "'7'", "'true'", "'\"x\"'", "'1e400'", "'[null]'", "'[[]]'", "'[{}]'", "'[1e400]'", "'{\"\": null}'",
 		"'{\"$x\": [1]}'", "(repeat('[', 5000) || repeat(']', 5000))::jsonb",
 	},
-	"text": {"NULL", "''", "'*'", "E'\\u200B'", "repeat('ab ', 400000)", "repeat('x', 300)", "'%s %L \\ ''\"$1'"},
+	"text": {"NULL", "''", "'*'", "E'\\u200B'", "repeat('ab ', 30000)", "repeat('x', 300)", "'%s %L \\ ''\"$1'"},
 	"text[]": {
 		"NULL", "'{}'", "'{{a,b},{c,d}}'", "'[5:6]={a,b}'", "'{NULL}'", "'{\"\"}'", "ARRAY[repeat('x', 100000)]",
 		"array_fill('x'::text, ARRAY[2000])",
@@ -348,4 +348,24 @@ func hostileRunner(t *testing.T, b *testBundle) string {
 			END LOOP;
 		END $$`)
 	return "SELECT r.n, r.state, r.message, coalesce(r.hinted, '') FROM pg_temp.run($1, $2) r ORDER BY r.n"
+}
+
+// TestHostileKinds are values whose harm is another one than a raw error.
+func TestHostileKinds(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	for message, sql := range map[string]string{
+		"p_filter asks for the field '$or'": `SELECT hippocampus.store_search($1, $2, p_filter => '{"$or": [{"a": 1}]}')`,
+		"the number of p_terms is 10001":    "SELECT hippocampus.put_anchor_denylist($1, $2, array_fill('green tea'::text, ARRAY[10001]))",
+		"the number of p_sources is 10001":  "SELECT hippocampus.put_source_allowlist($1, $2, array_fill('docs'::text, ARRAY[10001]))",
+		"p_tags has 2 dimensions":           "SELECT hippocampus.remember($1, $2, 'x', p_tags => '{{a,b},{c,d}}')",
+		"event 1 of the batch":              `SELECT hippocampus.append_events(hippocampus.create_thread($1, $2), '[{"author": "user", "content": "x", "tags": [["a"]]}]')`,
+		"the time that p_ttl ends is":       `SELECT hippocampus.store_put($1, $2, '{a}', 'k', '{"a": 1}', '99 years', p_now => '9990-01-01')`,
+		"p_content_hash is 3 bytes long":    `SELECT hippocampus.put_document($1, $2, 'a.md', '[{"content": "x", "start_line": 1}]', p_content_hash => '\x010203')`,
+		"p_link_type is 'derived_from'":     "SELECT hippocampus.unlink_memories($1, $2, gen_random_uuid(), gen_random_uuid(), 'derived_from')",
+	} {
+		b.refuses(t, "HC009", message, sql, b.UserID, b.AppName)
+	}
+	b.refuses(t, "HC011", "there is no generation 99", "SELECT hippocampus.queue_reembedding(99)")
+	require.Equal(t, 1, get[int](t, b, "SELECT hippocampus.put_anchor_denylist($1, $2, array_fill('green teas'::text, ARRAY[100]))", b.UserID, b.AppName))
 }

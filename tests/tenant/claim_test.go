@@ -121,4 +121,17 @@ func TestClaims(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, query[string](t, pool, "SELECT content FROM hippocampus.memories WHERE id = $1", made), "forgotten with what it was made of")
 	})
+
+	t.Run("CannotWriteTimesThatStopOthers", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+		for _, sql := range []string{
+			"UPDATE hippocampus.memories SET last_accessed_at = 'infinity'", "UPDATE hippocampus.facts SET valid_from = '-infinity'",
+			"UPDATE hippocampus.documents SET updated_at = '294276-12-31'", "UPDATE hippocampus.threads SET updated_at = 'infinity'",
+		} {
+			_, err := try(t.Context(), pool, sql)
+			requireCode(t, err, sql, "23514")
+		}
+	})
 }
