@@ -189,11 +189,11 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 	// that a dropped character between \r and \n leaves one break.
 	dropped := regexp.MustCompile(`[\x01-\x08\x0e-\x1f\x7f\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}]`)
 	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«]`)
-	comparable := func(text string) string { return fenced.ReplaceAllString(dropped.ReplaceAllString(text, ""), "") }
+	bare := func(text string) string { return fenced.ReplaceAllString(dropped.ReplaceAllString(text, ""), "") }
 	whole := map[string]bool{request.SystemPrompt: true}
 	add := func(prefix, text string) {
 		text = breaks.ReplaceAllString(dropped.ReplaceAllString(text, ""), "\n  ")
-		whole[comparable(prefix+text)] = true
+		whole[bare(prefix+text)] = true
 	}
 	for _, text := range m.instructions {
 		add("", text)
@@ -211,7 +211,7 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 		add("", []string{"user", "agent", "/x", "'])->"}[i%4]+": "+text)
 	}
 	for _, item := range window.Items {
-		require.True(t, item.Content == request.SystemPrompt || whole[comparable(item.Content)], "%q", item.Content)
+		require.True(t, item.Content == request.SystemPrompt || whole[bare(item.Content)], "%q", item.Content)
 	}
 	// What was recalled can't close its fence. The system prompt is the caller's own.
 	recalled := strings.TrimPrefix(window.Text, request.SystemPrompt)
