@@ -455,7 +455,7 @@ type MemoryBlock struct {
 	Value           string
 }
 
-// What search_memory returns: a memory and every part of its score.
+// What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours' and its conversation's, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it.
 type MemoryHit struct {
 	MemoryID        uuid.UUID
 	Content         string
@@ -467,6 +467,11 @@ type MemoryHit struct {
 	VectorScore     float64
 	Retention       float64
 	Recency         float64
+	WordScore       float64
+	Worth           float64
+	Asked           bool
+	Timely          bool
+	Spread          float64
 	ThreadID        *uuid.UUID
 	FromSeq         *int64
 	ToSeq           *int64

@@ -10,7 +10,7 @@ AS $fn$
 DECLARE
     v_type text := CASE WHEN p_key IN ('text_search_config', 'token_encoding') THEN 'string'
         WHEN p_key IN ('episodic_turns', 'fact_supersede_margin', 'exact_search_rows') THEN 'number'
-        WHEN p_key IN ('ranking', 'anchors') OR p_key LIKE 'ranking/_%' OR p_key LIKE 'anchors/_%' THEN 'object' END;
+        WHEN p_key IN ('ranking', 'evidence', 'anchors') OR p_key LIKE 'ranking/_%' OR p_key LIKE 'anchors/_%' THEN 'object' END;
     v_number double precision := hippocampus._json_number(p_value);
     v_weight record;
 BEGIN
@@ -22,7 +22,7 @@ BEGIN
     ELSIF v_type IS NULL THEN
         RAISE EXCEPTION 'the setting % is unknown', coalesce(quote_literal(left(p_key, 100)), 'null')
             USING ERRCODE = 'HC009', HINT = 'Give one of: text_search_config, token_encoding, episodic_turns, '
-                'fact_supersede_margin, exact_search_rows, ranking, ranking/MODEL, similarity, similarity/MODEL, anchors, anchors/MODEL.';
+                'fact_supersede_margin, exact_search_rows, evidence, ranking, ranking/MODEL, similarity, similarity/MODEL, anchors, anchors/MODEL.';
     ELSIF p_value IS NULL OR jsonb_typeof(p_value) <> v_type THEN
         RAISE EXCEPTION 'the setting % is %', quote_literal(p_key), coalesce(left(p_value::text, 100), 'null')
             USING ERRCODE = 'HC009', HINT = format('Give a JSON %s.', v_type);
@@ -46,13 +46,14 @@ BEGIN
         WHEN 'fact_supersede_margin' THEN PERFORM hippocampus._check_range('the setting fact_supersede_margin', v_number, 0, 1);
         WHEN 'exact_search_rows' THEN PERFORM hippocampus._check_range('the setting exact_search_rows', v_number, 1, 1e9);
         ELSE
-            FOR v_weight IN SELECT e.key, e.value FROM jsonb_each(p_value) e LOOP
+            FOR v_weight IN SELECT e.key, e.value FROM jsonb_each(p_value) e LOOP -- ranking, ranking/MODEL, evidence
                 PERFORM hippocampus._check_one_of(format('a weight of the setting %s', p_key), v_weight.key,
-                    ARRAY['text', 'vector', 'strength', 'recency']);
+                    CASE p_key WHEN 'evidence' THEN ARRAY['nearby', 'session', 'answer', 'author', 'time', 'question', 'length', 'spread']
+                        ELSE ARRAY['text', 'vector', 'strength', 'recency'] END);
                 PERFORM hippocampus._check_range(format('the weight %s of the setting %s', v_weight.key, p_key),
-                    hippocampus._json_number(v_weight.value), 0, 1000);
+                    hippocampus._json_number(v_weight.value), 0, CASE p_key WHEN 'evidence' THEN 1 ELSE 1000 END);
             END LOOP;
-            IF NOT jsonb_path_exists(p_value, '$.* ? (@ > 0)') THEN
+            IF p_key <> 'evidence' AND NOT jsonb_path_exists(p_value, '$.* ? (@ > 0)') THEN
                 RAISE EXCEPTION 'no weight of the setting % is above 0', quote_literal(p_key)
                     USING ERRCODE = 'HC009', HINT = 'Give weights: {"text": 0.55, "vector": 0.35, "strength": 0.05, "recency": 0.05}.';
             END IF;

@@ -2,7 +2,8 @@
 -- poor document: an answer does not repeat its question, and the topic of a talk is named once. So a row has
 -- the evidence of its own words, of its neighbours in the log, and of its whole conversation:
 --   own      BM25 (k1 = 1.2, b = 0.4; short texts want little length normalisation)
---   nearby   the same term by term, the best of own and of what two neighbours on each side share
+--   nearby   the same term by term, the best of own and of what two neighbours share on each
+--            side (the turn after one that only asks has p_answer of what the question has)
 --   session  BM25 of the conversation, by how many of its rows hold a term (k1 = 1.2, b = 0.75)
 -- nearby and session are null for rows that stand at no one place. Only the 200 best rows share with their
 -- neighbours. A row that holds no term itself comes in by its neighbours. p_pool bounds the rows (null: all
@@ -19,7 +20,8 @@ CREATE OR REPLACE FUNCTION hippocampus._evidence(
     p_source text,
     p_terms text[],
     p_pool integer,
-    p_thread_number bigint DEFAULT NULL
+    p_thread_number bigint DEFAULT NULL,
+    p_answer double precision DEFAULT 1
 ) RETURNS TABLE (row_id uuid, place bigint, own double precision, nearby double precision, session double precision)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
@@ -73,13 +75,18 @@ BEGIN
         CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
         JOIN hippocampus.postings s ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source
             AND s.term = o.term AND s.row_id = f.row_id
+    ), lenders AS MATERIALIZED (
+        SELECT f.row_id, a.asks FROM (SELECT * FROM found l ORDER BY l.weight DESC, l.row_id LIMIT 200) f
+        LEFT JOIN LATERAL (SELECT true AS asks FROM hippocampus.postings s
+            WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = '?' AND s.row_id = f.row_id LIMIT 1) a ON true
     ), near AS (
         SELECT s.place, sum(s.weight) AS nearby
-        FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * d.share) AS weight
+        FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1
+                    AND (t.row_id IN (SELECT l.row_id FROM lenders l WHERE l.asks)) IS TRUE THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
               FROM told t
               CROSS JOIN (VALUES (-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
               WHERE t.place IS NOT NULL
-                AND (d.step = 0 OR (t.row_id IN (SELECT f.row_id FROM found f ORDER BY f.weight DESC, f.row_id LIMIT 200)) IS TRUE)
+                AND (d.step = 0 OR (t.row_id IN (SELECT l.row_id FROM lenders l)) IS TRUE)
               GROUP BY 1, 2) s
         GROUP BY s.place
     ), talks AS ( -- for a talk, a term weighs by how many talks hold it

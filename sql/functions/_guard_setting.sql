@@ -11,7 +11,7 @@ DECLARE
 BEGIN
     IF TG_OP = 'UPDATE' AND (NEW.app_name, NEW.key) <> (OLD.app_name, OLD.key)
         OR TG_OP = 'DELETE' AND OLD.app_name = '*' AND OLD.key IN ('text_search_config', 'token_encoding', 'episodic_turns',
-            'fact_supersede_margin', 'exact_search_rows', 'ranking', 'similarity', 'anchors') THEN
+            'fact_supersede_margin', 'exact_search_rows', 'evidence', 'ranking', 'similarity', 'anchors') THEN
         RAISE EXCEPTION 'the setting % of app % cannot go', quote_literal(OLD.key), quote_literal(OLD.app_name)
             USING ERRCODE = 'HC009', HINT = 'Change its value with put_setting; the deployment (*) needs one of each.';
     END IF;

@@ -17,21 +17,22 @@ BEGIN
     CASE TG_ARGV[0]
         WHEN 'event' THEN
             PERFORM hippocampus._index_terms('event', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(n.text), array_agg(n.thread_id), array_agg(n.sequence_num)) FROM new_rows n;
+                array_agg(n.text), array_agg(n.thread_id), array_agg(n.sequence_num), array_agg(hippocampus._only_asks(n.text))) FROM new_rows n;
         WHEN 'memory' THEN
             -- an episode stands in the log; a summary has no one place there
             PERFORM hippocampus._index_terms('memory', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
                 array_agg(hippocampus._memory_words(n.memory_type, n.content, n.occurred_from)), array_agg(n.thread_id),
-                array_agg(CASE n.memory_type WHEN 'episodic' THEN n.from_seq END)) FROM new_rows n;
+                array_agg(CASE n.memory_type WHEN 'episodic' THEN n.from_seq END),
+                array_agg(n.memory_type = 'episodic' AND hippocampus._only_asks(n.content))) FROM new_rows n;
         WHEN 'fact' THEN
             PERFORM hippocampus._index_terms('fact', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(hippocampus._fact_text(n.key, n.value)), array_agg(n.thread_id), array_agg(NULL::bigint)) FROM new_rows n;
+                array_agg(hippocampus._fact_text(n.key, n.value)), array_agg(n.thread_id), array_agg(NULL::bigint), array_agg(false)) FROM new_rows n;
         WHEN 'store' THEN
             PERFORM hippocampus._index_terms('store', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(n.text), array_agg(NULL::uuid), array_agg(NULL::bigint)) FROM new_rows n;
+                array_agg(n.text), array_agg(NULL::uuid), array_agg(NULL::bigint), array_agg(false)) FROM new_rows n;
         WHEN 'chunk' THEN -- neighbours in a document are told apart by their headings: each stands for itself
             PERFORM hippocampus._index_terms('chunk', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
-                array_agg(n.heading || E'\n' || n.content), array_agg(NULL::uuid), array_agg(NULL::bigint)) FROM new_rows n;
+                array_agg(n.heading || E'\n' || n.content), array_agg(NULL::uuid), array_agg(NULL::bigint), array_agg(false)) FROM new_rows n;
     END CASE;
     IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
         WITH held AS (

@@ -15,7 +15,8 @@ BEGIN
     ELSIF OLD.superseded_by IS NOT NULL AND NEW.superseded_by IS NULL THEN
         PERFORM hippocampus._index_terms('memory', ARRAY[NEW.id], ARRAY[NEW.user_id], ARRAY[NEW.app_name],
             ARRAY[hippocampus._memory_words(NEW.memory_type, NEW.content, NEW.occurred_from)], ARRAY[NEW.thread_id],
-            ARRAY[CASE NEW.memory_type WHEN 'episodic' THEN NEW.from_seq END]);
+            ARRAY[CASE NEW.memory_type WHEN 'episodic' THEN NEW.from_seq END],
+            ARRAY[NEW.memory_type = 'episodic' AND hippocampus._only_asks(NEW.content)]);
         INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
         SELECT NEW.id, NEW.user_id, NEW.app_name, 'memory', g.generation
         FROM hippocampus.embedding_models g WHERE g.status <> 'retired';

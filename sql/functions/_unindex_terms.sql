@@ -14,7 +14,7 @@ BEGIN
         DELETE FROM hippocampus.postings p
         USING unnest(p_ids, p_user_ids, p_app_names) AS o (id, user_id, app_name)
         WHERE p.row_id = o.id AND p.user_id = o.user_id AND p.app_name = o.app_name AND p.source = p_source
-        RETURNING p.user_id, p.app_name, p.row_id, p.tf
+        RETURNING p.user_id, p.app_name, p.row_id, CASE WHEN p.term <> '?' THEN p.tf ELSE 0 END AS tf
     )
     INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
     SELECT -count(DISTINCT g.row_id), -sum(g.tf), g.user_id, g.app_name, p_source

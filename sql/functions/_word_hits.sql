@@ -1,16 +1,20 @@
 -- The memories that the words of a query find, with the share of evidence that each has (see _evidence): of its
--- own and its neighbours' words, and half as much of its conversation's. The best has 1 where all of it is best.
+-- own and its neighbours' words, and of its conversation's, weighed as the setting evidence says. The best has 1 where all of it is best.
 -- A row at no one place in the log is its own conversation; one that only its neighbours brought is looked up.
 CREATE OR REPLACE FUNCTION hippocampus._word_hits(
     p_user_id text,
     p_app_name text,
     p_terms text[],
-    p_pool integer
+    p_pool integer,
+    p_evidence jsonb
 ) RETURNS TABLE (row_id uuid, score double precision)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $fn$
+DECLARE
+    v_nearby double precision := coalesce(p_evidence -> 'nearby', '0');
+    v_session double precision := coalesce(p_evidence -> 'session', '0');
 BEGIN
     IF cardinality(p_terms) = 0 THEN
         RETURN;
@@ -18,11 +22,12 @@ BEGIN
     RETURN QUERY
     WITH best AS MATERIALIZED (
         SELECT t.row_id, t.place / 16777216 AS number, t.place % 16777216 AS seq,
-            (t.words + 0.5 * coalesce(t.session, t.words)) / 1.5 AS score
+            (t.words + v_session * coalesce(t.session, t.words)) / (1 + v_session) AS score
         FROM (
-            SELECT e.row_id, e.place, coalesce(e.nearby, e.own) / nullif(max(coalesce(e.nearby, e.own)) OVER (), 0) AS words,
-                e.session / nullif(max(e.session) OVER (), 0) AS session
-            FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool) e
+            SELECT w.row_id, w.place, w.words / nullif(max(w.words) OVER (), 0) AS words, w.session / nullif(max(w.session) OVER (), 0) AS session
+            FROM (SELECT e.*, e.own + v_nearby * coalesce(e.nearby - e.own, 0) AS words
+                  FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool,
+                      p_answer => coalesce(p_evidence -> 'answer', '0')::double precision) e) w
         ) t
         ORDER BY score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
     )

@@ -1,7 +1,8 @@
 -- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
 -- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
--- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time).
+-- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time), and what is
+-- said by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
 -- leaves out. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_memory(
@@ -29,6 +30,12 @@ DECLARE
         OR num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
     v_pool integer; -- candidates of an arm, where no filter can thin them out
     v_weights jsonb;
+    v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
+    v_author double precision := coalesce(v_evidence -> 'author', '0');
+    v_time double precision := coalesce(v_evidence -> 'time', '0');
+    v_length double precision := coalesce(v_evidence -> 'length', '0');
+    v_question double precision := coalesce(v_evidence -> 'question', '0');
+    v_spread double precision := CASE WHEN p_profile = 'default' THEN coalesce((v_evidence -> 'spread')::double precision, 0) ELSE 0 END;
     v_text double precision;
     v_vector double precision;
     v_strength double precision;
@@ -63,7 +70,7 @@ BEGIN
     RETURN QUERY
     WITH words AS MATERIALIZED (
         SELECT w.row_id, w.score FROM hippocampus._word_hits(p_user_id, p_app_name, v_terms,
-            CASE WHEN v_filtered THEN NULL ELSE v_pool END) w
+            CASE WHEN v_filtered THEN NULL ELSE v_pool END, v_evidence) w
     ), meaning AS MATERIALIZED (
         SELECT v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
             CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
@@ -77,8 +84,9 @@ BEGIN
               UNION ALL SELECT n.row_id, NULL, n.similarity FROM meaning n
               UNION ALL SELECT b.id, NULL, NULL FROM browsed b) c
         GROUP BY c.row_id
-    ), kept AS MATERIALIZED ( -- narrow: the text is read for what is returned
-        SELECT c.*, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+    ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
+        SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
+                THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
             m.created_at, m.occurred_from, m.occurred_until
         FROM candidates c
         JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
@@ -97,9 +105,8 @@ BEGIN
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
     ), parts AS (
-        SELECT m.row_id, m.occurred_until, (coalesce(m.words, 0) * 0.8 + CASE WHEN m.words > 0 AND a.asked THEN 0.2 ELSE 0 END
-                + CASE WHEN m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when THEN 0.3 ELSE 0 END)
-                / CASE WHEN v_when IS NULL THEN 1 ELSE 1.3 END AS text_score,
+        SELECT m.row_id, m.occurred_until, m.thread_id, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
+            coalesce(m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when, false) AS timely,
             least(1, greatest(0, coalesce(m.similarity, (
                 SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
                 WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
@@ -113,22 +120,28 @@ BEGIN
         JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
         LEFT JOIN authors a ON a.author = m.author
     ), ranked AS (
-        SELECT s.*, coalesce((v_text * s.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
+        SELECT s.*, w.text_score, coalesce((v_text * w.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
             CASE p_profile WHEN 'retention' THEN s.vector_score * s.retention
-                ELSE v_text * s.text_score + v_vector * s.vector_score
+                ELSE v_text * w.text_score + v_vector * s.vector_score
                     + v_strength * coalesce(s.strength, s.retention) + v_recency * s.recency END AS score
         FROM parts s
+        CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
+            + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
         WHERE s.strength IS NULL OR s.strength >= 0.05 -- too weak to be remembered, in the profile that says so
     ), top AS MATERIALIZED (
-        SELECT r.* FROM ranked r WHERE r.relevance >= p_min_relevance
-        ORDER BY r.score DESC, r.occurred_until DESC, r.row_id LIMIT p_limit
+        SELECT o.*, o.score - o.spread AS total FROM (
+            SELECT r.*, CASE WHEN v_spread > 0 AND r.thread_id IS NOT NULL THEN v_spread * ln(row_number() OVER (
+                PARTITION BY r.thread_id ORDER BY r.score DESC, r.occurred_until DESC, r.row_id)) ELSE 0 END AS spread
+            FROM ranked r WHERE r.relevance >= p_min_relevance) o
+        ORDER BY total DESC, o.occurred_until DESC, o.row_id LIMIT p_limit
     )
-    SELECT m.id, m.content, m.memory_type, m.category, t.score, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
+    SELECT m.id, m.content, m.memory_type, m.category, t.total, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
+        t.word_score, t.worth, t.asked, t.timely, t.spread,
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t
     JOIN hippocampus.memories m ON m.id = t.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-    ORDER BY t.score DESC, t.occurred_until DESC, t.row_id;
+    ORDER BY t.total DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS

@@ -1,0 +1,165 @@
+package function_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+// talk remembers turns as a conversation that was consolidated: «author: text», a minute apart.
+func (b *testBundle) talk(t *testing.T, turns ...string) uuid.UUID {
+	t.Helper()
+	thread := b.thread(t)
+	for i, turn := range turns {
+		author, _, _ := strings.Cut(turn, ": ")
+		b.rememberWith(t, turn, `p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $6, p_author => $7,
+			p_occurred_from => $8, p_occurred_until => $8`, thread, i+1, author, b.now.Add(time.Duration(i-len(turns))*time.Minute))
+	}
+	return thread
+}
+
+// evidence sets weights of the app's evidence, beside those that it has.
+func (b *testBundle) evidence(t *testing.T, weights string) {
+	t.Helper()
+	b.exec(t, "SELECT hippocampus.put_setting($1, 'evidence', hippocampus._setting($1, 'evidence') || $2::jsonb)", b.AppName, weights)
+}
+
+func TestEvidence(t *testing.T) {
+	t.Parallel()
+
+	t.Run("AnAnswerHasWhatItsQuestionHas", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct{ question, answer, other, query string }{
+			{"Otto: Which instrument do you play?", "Ida: The cello, since I was nine.", "Ida: I have a cold.", "Which instrument does Ida play?"},
+			{"Otto: 你会弹什么乐器？", "Ida: 大提琴，从九岁开始。", "Ida: 我感冒了。", "Ida会弹什么乐器"},
+		} {
+			b := setup(t)
+			b.talk(t, "Otto: Hello!", c.other, c.question, c.answer, "Otto: Great!")
+			require.Equal(t, c.answer, b.found(t, c.query, "")[0])
+			b.evidence(t, `{"answer": 0, "question": 0, "author": 0}`)
+			require.Equal(t, c.question, b.found(t, c.query, "")[0])
+		}
+	})
+
+	t.Run("ALongQuestionTellsSomething", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		long := "user: " + strings.Repeat("I play the cello in an orchestra. ", 10) + "What instrument should my daughter learn?"
+		b.talk(t, long, "agent: The violin.")
+		hits := b.search(t, "instrument", "")
+		require.Equal(t, long, hits[0].Content)
+		require.Equal(t, 1.0, hits[0].Worth)
+	})
+
+	t.Run("ATurnIsWorthLessWhereItIsShort", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.talk(t, "Ida: Tea!", "Ida: Tea?", "Ida: "+strings.Repeat("a cup of tea ", 15))
+		b.remember(t, "tea")
+		worth := map[string]float64{}
+		for _, h := range b.search(t, "tea", "") {
+			worth[h.Content[:min(9, len(h.Content))]] = h.Worth
+		}
+		require.InDelta(t, 0.9+0.1*9/150, worth["Ida: Tea!"], 1e-9)
+		require.InDelta(t, (0.9+0.1*9/150)*0.95, worth["Ida: Tea?"], 1e-9)
+		require.Equal(t, 1.0, worth["Ida: a cu"])
+		require.Equal(t, 1.0, worth["tea"]) // no turn of a conversation
+	})
+
+	t.Run("NoConversationTakesEveryPlace", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		talks := map[uuid.UUID]int{}
+		for range 3 {
+			turns := make([]string, 12)
+			for i := range turns {
+				turns[i] = fmt.Sprintf("Ida: %s %d", strings.Repeat("the garden grows ", 10), i)
+			}
+			b.talk(t, turns...)
+		}
+		for _, h := range b.search(t, "garden", "p_limit => 6") {
+			talks[*h.ThreadID]++
+		}
+		require.Len(t, talks, 3)
+		for _, n := range talks {
+			require.Equal(t, 2, n)
+		}
+	})
+
+	t.Run("EveryPartOfTheScore", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.talk(t, "Ida: We bought tea yesterday.", "Otto: Which tea?", "Ida: Green tea, as always when it rains.")
+		b.remember(t, "tea")
+		w := map[string]float64{"author": 0.25, "time": 0.3, "text": 0.55, "vector": 0.35, "strength": 0.05, "recency": 0.05}
+		timely, asked, spread := 0, 0, 0
+		for _, h := range b.search(t, "Which tea did Ida buy today?", "") {
+			text := h.WordScore * (1 - w["author"])
+			if h.Asked {
+				text += w["author"]
+				asked++
+			}
+			if h.Timely {
+				text += w["time"]
+				timely++
+			}
+			if h.Spread > 0 {
+				spread++
+			}
+			require.InDelta(t, h.Worth*text/(1+w["time"]), h.TextScore, 1e-9, h.Content)
+			require.InDelta(t, w["text"]*h.TextScore+w["vector"]*h.VectorScore+w["strength"]*h.Retention+w["recency"]*h.Recency-h.Spread,
+				h.Score, 1e-9, h.Content)
+		}
+		require.Equal(t, []int{4, 2, 2}, []int{timely, asked, spread})
+		second := b.search(t, "tea", "")[1]
+		require.InDelta(t, 0.025*math.Log(2), second.Spread, 0.02)
+	})
+
+	t.Run("WeightsAreASettingOfTheApp", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.talk(t, "Ida: I drink tea", "Otto: and I coffee")
+		b.exec(t, "SELECT hippocampus.put_setting($1, 'evidence', '{}')", b.AppName)
+		hit := b.search(t, "What tea does Ida drink?", "")[0]
+		require.Equal(t, 1.0, hit.WordScore)
+		require.Equal(t, hit.WordScore, hit.TextScore) // what it leaves out counts nothing
+		require.Len(t, b.search(t, "tea", ""), 1)      // not even the neighbour
+		for value, message := range map[string]string{
+			`{"nearby": 2}`:      "the weight nearby of the setting evidence is 2",
+			`{"author": -1}`:     "the weight author of the setting evidence is -1",
+			`{"spread": "much"}`: "the weight spread of the setting evidence is null",
+			`{"text": 1}`:        "a weight of the setting evidence is 'text'",
+			`3`:                  "the setting 'evidence' is 3",
+		} {
+			b.refuses(t, "HC009", message, "SELECT hippocampus.put_setting($1, 'evidence', $2)", b.AppName, value)
+		}
+		b.refuses(t, "HC009", "the setting 'evidence' of app '*' cannot go", "DELETE FROM hippocampus.settings WHERE key = 'evidence' AND app_name = '*'")
+	})
+
+	t.Run("TheMarkOfAQuestionGoesWithItsRow", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.talk(t, "Otto: Which tea?", "Ida: Green.")
+		marks := func() int {
+			return get[int](t, b, "SELECT count(*)::integer FROM hippocampus.postings WHERE user_id = $1 AND term = '?'", b.UserID)
+		}
+		totals := func() []int64 {
+			return list[int64](t, b, `SELECT unnest(ARRAY[coalesce(sum(t.rows), 0), coalesce(sum(t.terms), 0)])::bigint
+				FROM hippocampus.posting_totals t WHERE t.user_id = $1 AND t.source = 'memory'`, b.UserID)
+		}
+		require.Equal(t, 1, marks())
+		require.Empty(t, b.found(t, "?", "p_min_relevance => 0.01"))
+		b.exec(t, "UPDATE hippocampus.memories m SET superseded_by = o.id FROM hippocampus.memories o WHERE m.user_id = $1 AND o.user_id = $1 AND m.from_seq = 1 AND o.from_seq = 2", b.UserID)
+		require.Zero(t, marks())
+		b.exec(t, "UPDATE hippocampus.memories SET superseded_by = NULL WHERE user_id = $1", b.UserID)
+		require.Equal(t, 1, marks())
+		b.exec(t, "SELECT hippocampus.forget_thread($1, $2, $3)", b.UserID, b.AppName, thread)
+		require.Zero(t, marks())
+		require.Equal(t, []int64{0, 0}, totals())
+	})
+}
