@@ -227,7 +227,7 @@ func (q *Queries) LearningStats(ctx context.Context, db DBTX, arg *LearningStats
 }
 
 const lessonList = `-- name: LessonList :many
-SELECT id, rule, domain, confidence, source, key, encounter_count, valid_from, recorded_at, user_id, app_name FROM hippocampus.lessons l
+SELECT id, rule, domain, confidence, source, key, encounter_count, trust, valid_from, recorded_at, user_id, app_name FROM hippocampus.lessons l
 WHERE l.user_id = $1 AND l.app_name = $2
   AND ($3::text IS NULL OR l.domain = $3::text) AND l.confidence >= $4::float8
 ORDER BY l.confidence DESC, l.recorded_at DESC, l.id LIMIT $5
@@ -264,6 +264,7 @@ func (q *Queries) LessonList(ctx context.Context, db DBTX, arg *LessonListParams
 			&i.Source,
 			&i.Key,
 			&i.EncounterCount,
+			&i.Trust,
 			&i.ValidFrom,
 			&i.RecordedAt,
 			&i.UserID,
@@ -280,11 +281,12 @@ func (q *Queries) LessonList(ctx context.Context, db DBTX, arg *LessonListParams
 }
 
 const lessonRecord = `-- name: LessonRecord :one
-SELECT hippocampus.record_lesson(
+SELECT position, action, fact_id, fact_type, key, value, related_id, similarity, running_intensity, candidates FROM hippocampus.record_lesson(
     p_user_id => $1, p_app_name => $2, p_rule => $3, p_domain => $4, p_confidence => $5,
-    p_source => $6, p_key => $7, p_thread_id => $8, p_from_seq => $9,
-    p_to_seq => $10, p_embedding => $11, p_embedding_model => $12,
-    p_now => coalesce($13::timestamptz, now()))::uuid AS id
+    p_source => $6, p_key => $7, p_thread_id => $8, p_sequences => $9::bigint[],
+    p_trust => $10, p_embedding => $11, p_embedding_model => $12,
+    p_token_count => $13, p_decisions => $14, p_undecided => $15, p_dry_run => $16,
+    p_now => coalesce($17::timestamptz, now()))
 `
 
 type LessonRecordParams struct {
@@ -296,14 +298,18 @@ type LessonRecordParams struct {
 	Source         string
 	Key            *string
 	ThreadID       *uuid.UUID
-	FromSeq        *int64
-	ToSeq          *int64
+	Sequences      []int64
+	Trust          string
 	Embedding      *pgvector.Vector
 	EmbeddingModel *string
+	TokenCount     *int32
+	Decisions      json.RawMessage
+	Undecided      string
+	DryRun         bool
 	Now            *time.Time
 }
 
-func (q *Queries) LessonRecord(ctx context.Context, db DBTX, arg *LessonRecordParams) (uuid.UUID, error) {
+func (q *Queries) LessonRecord(ctx context.Context, db DBTX, arg *LessonRecordParams) (*FactOutcome, error) {
 	row := db.QueryRow(ctx, lessonRecord,
 		arg.UserID,
 		arg.AppName,
@@ -313,15 +319,30 @@ func (q *Queries) LessonRecord(ctx context.Context, db DBTX, arg *LessonRecordPa
 		arg.Source,
 		arg.Key,
 		arg.ThreadID,
-		arg.FromSeq,
-		arg.ToSeq,
+		arg.Sequences,
+		arg.Trust,
 		arg.Embedding,
 		arg.EmbeddingModel,
+		arg.TokenCount,
+		arg.Decisions,
+		arg.Undecided,
+		arg.DryRun,
 		arg.Now,
 	)
-	var id uuid.UUID
-	err := row.Scan(&id)
-	return id, err
+	var i FactOutcome
+	err := row.Scan(
+		&i.Position,
+		&i.Action,
+		&i.FactID,
+		&i.FactType,
+		&i.Key,
+		&i.Value,
+		&i.RelatedID,
+		&i.Similarity,
+		&i.RunningIntensity,
+		&i.Candidates,
+	)
+	return &i, err
 }
 
 const lessonWeigh = `-- name: LessonWeigh :one

@@ -15,7 +15,7 @@ import (
 )
 
 const factGetCurrent = `-- name: FactGetCurrent :one
-SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, closed_by, closed_reason, value, metadata FROM hippocampus.facts f
+SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, trust, closed_by, closed_reason, value, metadata FROM hippocampus.facts f
 WHERE f.user_id = $1 AND f.app_name = $2 AND f.fact_type = $3 AND f.key = $4
   AND f.valid_until IS NULL
 `
@@ -54,6 +54,7 @@ func (q *Queries) FactGetCurrent(ctx context.Context, db DBTX, arg *FactGetCurre
 		&i.AppName,
 		&i.FactType,
 		&i.Key,
+		&i.Trust,
 		&i.ClosedBy,
 		&i.ClosedReason,
 		&i.Value,
@@ -63,7 +64,7 @@ func (q *Queries) FactGetCurrent(ctx context.Context, db DBTX, arg *FactGetCurre
 }
 
 const factListAsOf = `-- name: FactListAsOf :many
-SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, closed_by, closed_reason, value, metadata FROM hippocampus.facts_as_of(
+SELECT recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, trust, closed_by, closed_reason, value, metadata FROM hippocampus.facts_as_of(
     p_user_id => $1, p_app_name => $2, p_at => coalesce($3::timestamptz, now()),
     p_known_at => $4, p_fact_type => $5, p_key => $6)
 `
@@ -112,6 +113,7 @@ func (q *Queries) FactListAsOf(ctx context.Context, db DBTX, arg *FactListAsOfPa
 			&i.AppName,
 			&i.FactType,
 			&i.Key,
+			&i.Trust,
 			&i.ClosedBy,
 			&i.ClosedReason,
 			&i.Value,
@@ -275,7 +277,7 @@ SELECT hippocampus.upsert_fact(
     p_confidence => $6, p_embedding => $7, p_embedding_model => $8,
     p_intensity => $9, p_valid_from => $10, p_thread_id => $11,
     p_metadata => coalesce($12::jsonb, '{}'), p_token_count => $13,
-    p_now => coalesce($14::timestamptz, now()))::uuid AS id
+    p_trust => $14, p_now => coalesce($15::timestamptz, now()))::uuid AS id
 `
 
 type FactUpsertParams struct {
@@ -292,6 +294,7 @@ type FactUpsertParams struct {
 	ThreadID       *uuid.UUID
 	Metadata       json.RawMessage
 	TokenCount     *int32
+	Trust          string
 	Now            *time.Time
 }
 
@@ -310,6 +313,7 @@ func (q *Queries) FactUpsert(ctx context.Context, db DBTX, arg *FactUpsertParams
 		arg.ThreadID,
 		arg.Metadata,
 		arg.TokenCount,
+		arg.Trust,
 		arg.Now,
 	)
 	var id uuid.UUID

@@ -26,12 +26,14 @@ type Fact struct {
 	// RecordedAt is when it was learned.
 	RecordedAt time.Time `json:"recorded_at"`
 	// ClosedAt is when it was learned that it had ceased to be true.
-	ClosedAt       *time.Time      `json:"closed_at,omitempty"`
-	SupersededBy   *uuid.UUID      `json:"superseded_by,omitempty"`
-	EncounterCount int             `json:"encounter_count"`
-	TokenCount     int             `json:"token_count"`
-	ThreadID       *uuid.UUID      `json:"thread_id,omitempty"`
-	Metadata       json.RawMessage `json:"metadata"`
+	ClosedAt       *time.Time `json:"closed_at,omitempty"`
+	SupersededBy   *uuid.UUID `json:"superseded_by,omitempty"`
+	EncounterCount int        `json:"encounter_count"`
+	TokenCount     int        `json:"token_count"`
+	ThreadID       *uuid.UUID `json:"thread_id,omitempty"`
+	// Trust is whose words it holds: operator, user, agent or tool.
+	Trust    string          `json:"trust"`
+	Metadata json.RawMessage `json:"metadata"`
 }
 
 // FactsOptions are the options of [OpenMemoryService.Facts].
@@ -109,7 +111,7 @@ func (s *OpenMemoryService) facts(ctx context.Context, conn db.DBTX, scope Scope
 			ClosedAt: row.ClosedAt, Confidence: row.Confidence,
 			EncounterCount: int(row.EncounterCount), FactType: row.FactType, ID: row.ID, Key: row.Key,
 			Metadata: row.Metadata, RecordedAt: row.RecordedAt, SupersededBy: row.SupersededBy, ThreadID: row.ThreadID,
-			TokenCount: int(row.TokenCount), ValidFrom: row.ValidFrom, ValidUntil: row.ValidUntil, Value: row.Value,
+			TokenCount: int(row.TokenCount), Trust: row.Trust, ValidFrom: row.ValidFrom, ValidUntil: row.ValidUntil, Value: row.Value,
 		}
 	}
 	return facts, nil

@@ -40,6 +40,11 @@ type UpsertFactOptions struct {
 	// Defaults to none.
 	ThreadID *uuid.UUID
 
+	// Trust is whose words it holds: operator, user, agent or tool. A tool lays down no rule.
+	//
+	// Defaults to user.
+	Trust string
+
 	// ValidFrom is when it became true.
 	//
 	// Defaults to now.
@@ -95,7 +100,7 @@ func (s *OpenMemoryService) upsertFact(
 	params := &db.FactUpsertParams{
 		AppName: scope.AppName, Confidence: orValue(opts.Confidence, 1), FactType: factType,
 		Intensity: orValue(opts.Intensity, 0.5), Key: key, Metadata: opts.Metadata, Now: s.now(),
-		ThreadID: opts.ThreadID, TokenCount: s.count(texts[0]), UserID: scope.UserID, ValidFrom: opts.ValidFrom,
+		ThreadID: opts.ThreadID, TokenCount: s.count(texts[0]), Trust: or(opts.Trust, TrustUser), UserID: scope.UserID, ValidFrom: opts.ValidFrom,
 		Value: raw,
 	}
 	params.Embedding, params.EmbeddingModel = s.vector(opts.Embedding)
@@ -132,7 +137,7 @@ func (o *UpsertFactOptions) check(scope Scope, factType, key string, value any) 
 	if err := errors.Join(checkShare("Confidence", o.Confidence), checkShare("Intensity", o.Intensity)); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkVector("Embedding", o.Embedding), checkObject("Metadata", o.Metadata)); err != nil {
+	if err := errors.Join(checkVector("Embedding", o.Embedding), checkObject("Metadata", o.Metadata), checkText("Trust", o.Trust, maxID)); err != nil {
 		return nil, err
 	}
 	return raw, nil

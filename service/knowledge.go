@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -28,6 +29,25 @@ type SaveOptions struct {
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument], [db.ErrInvalidText], [db.ErrTooLarge].
 func (s *OpenMemoryService) SaveMemory(ctx context.Context, scope Scope, content string, opts *SaveOptions) (uuid.UUID, error) {
+	return s.saveMemory(ctx, s.bound(scope), scope, content, opts)
+}
+
+// SaveMemoryTx stores what was learned as [OpenMemoryService.SaveMemory] does.
+//
+// This variant joins the caller's transaction. See the package's section on transactions.
+func (s *OpenMemoryService) SaveMemoryTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, content string, opts *SaveOptions,
+) (id uuid.UUID, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		id, err = s.saveMemory(ctx, tx, scope, content, opts)
+		return err
+	})
+	return id, err
+}
+
+func (s *OpenMemoryService) saveMemory(
+	ctx context.Context, conn db.DBTX, scope Scope, content string, opts *SaveOptions,
+) (uuid.UUID, error) {
 	if opts == nil {
 		opts = &SaveOptions{}
 	}
@@ -35,7 +55,7 @@ func (s *OpenMemoryService) SaveMemory(ctx context.Context, scope Scope, content
 		checkObject("Metadata", opts.Metadata)); err != nil {
 		return uuid.Nil, err
 	}
-	id, err := s.queries.SaveMemory(ctx, s.bound(scope), &db.SaveMemoryParams{
+	id, err := s.queries.SaveMemory(ctx, conn, &db.SaveMemoryParams{
 		AppName: scope.AppName, Content: content, Metadata: orEmptyObject(opts.Metadata), Now: s.now(),
 		TokenCount: s.count(content), Trust: or(opts.Trust, TrustUser), UserID: scope.UserID,
 	})
@@ -52,11 +72,30 @@ func (s *OpenMemoryService) SaveMemory(ctx context.Context, scope Scope, content
 func (s *OpenMemoryService) UpdateKnowledgeBase(
 	ctx context.Context, scope Scope, category, title, content, trust string,
 ) (uuid.UUID, error) {
+	return s.updateKnowledgeBase(ctx, s.bound(scope), scope, category, title, content, trust)
+}
+
+// UpdateKnowledgeBaseTx writes a note as [OpenMemoryService.UpdateKnowledgeBase] does.
+//
+// This variant joins the caller's transaction. See the package's section on transactions.
+func (s *OpenMemoryService) UpdateKnowledgeBaseTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, category, title, content, trust string,
+) (id uuid.UUID, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		id, err = s.updateKnowledgeBase(ctx, tx, scope, category, title, content, trust)
+		return err
+	})
+	return id, err
+}
+
+func (s *OpenMemoryService) updateKnowledgeBase(
+	ctx context.Context, conn db.DBTX, scope Scope, category, title, content, trust string,
+) (uuid.UUID, error) {
 	if err := errors.Join(checkScope(scope), checkName("category", category, maxID), checkName("title", title, maxID),
 		checkName("content", content, maxText), checkText("trust", trust, maxID)); err != nil {
 		return uuid.Nil, err
 	}
-	id, err := s.queries.KnowledgeUpdate(ctx, s.bound(scope), &db.KnowledgeUpdateParams{
+	id, err := s.queries.KnowledgeUpdate(ctx, conn, &db.KnowledgeUpdateParams{
 		AppName: scope.AppName, Category: category, Content: content, Now: s.now(), Title: title, Trust: or(trust, TrustAgent),
 		UserID: scope.UserID,
 	})
@@ -116,10 +155,26 @@ type Instruction struct {
 func (s *OpenMemoryService) PromoteExperience(
 	ctx context.Context, scope Scope, memoryID uuid.UUID, key, content string,
 ) (*Instruction, error) {
+	return s.promoteExperience(ctx, s.pool, scope, memoryID, key, content)
+}
+
+// PromoteExperienceTx promotes an experience as [OpenMemoryService.PromoteExperience] does.
+//
+// This variant joins the caller's transaction, with the rights that it has. Other writers of the
+// instruction wait until it ends.
+func (s *OpenMemoryService) PromoteExperienceTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, memoryID uuid.UUID, key, content string,
+) (*Instruction, error) {
+	return s.promoteExperience(ctx, tx, scope, memoryID, key, content)
+}
+
+func (s *OpenMemoryService) promoteExperience(
+	ctx context.Context, conn db.DBTX, scope Scope, memoryID uuid.UUID, key, content string,
+) (*Instruction, error) {
 	if err := errors.Join(checkScope(scope), checkText("key", key, maxID), checkText("content", content, maxText)); err != nil {
 		return nil, err
 	}
-	row, err := s.queries.ExperiencePromote(ctx, s.pool, &db.ExperiencePromoteParams{
+	row, err := s.queries.ExperiencePromote(ctx, conn, &db.ExperiencePromoteParams{
 		AppName: scope.AppName, Content: nonEmpty(content), InstructionKey: nonEmpty(key), MemoryID: memoryID, UserID: scope.UserID,
 	})
 	if err != nil {
@@ -135,6 +190,22 @@ func (s *OpenMemoryService) PromoteExperience(
 // Errors: [db.ErrInvalidScope] for the app's name; [db.ErrPermission]; [db.ErrNotFound] for a version
 // that is not there; [db.ErrInvalidArgument].
 func (s *OpenMemoryService) RollbackInstruction(ctx context.Context, appName, key string, version *int) (*Instruction, error) {
+	return s.rollbackInstruction(ctx, s.pool, appName, key, version)
+}
+
+// RollbackInstructionTx brings back a version as [OpenMemoryService.RollbackInstruction] does.
+//
+// This variant joins the caller's transaction, with the rights that it has. Other writers of the
+// instruction wait until it ends.
+func (s *OpenMemoryService) RollbackInstructionTx(
+	ctx context.Context, tx pgx.Tx, appName, key string, version *int,
+) (*Instruction, error) {
+	return s.rollbackInstruction(ctx, tx, appName, key, version)
+}
+
+func (s *OpenMemoryService) rollbackInstruction(
+	ctx context.Context, conn db.DBTX, appName, key string, version *int,
+) (*Instruction, error) {
 	if err := errors.Join(checkScope(Scope{AppName: appName}), checkName("key", key, maxID)); err != nil {
 		return nil, err
 	}
@@ -142,7 +213,7 @@ func (s *OpenMemoryService) RollbackInstruction(ctx context.Context, appName, ke
 	if version != nil {
 		params.Version = new(int32(*version))
 	}
-	row, err := s.queries.InstructionRollback(ctx, s.pool, params)
+	row, err := s.queries.InstructionRollback(ctx, conn, params)
 	if err != nil {
 		return nil, fmt.Errorf("roll back an instruction: %w", db.WrapGo(err))
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -78,6 +78,26 @@ type ExperienceDecision struct {
 // Errors: [db.ErrInvalidScope]; [db.ErrThreadNotFound]; [db.ErrInvalidArgument], [db.ErrInvalidText]
 // or [db.ErrTooLarge] for a value that can't be stored, which the error names.
 func (s *OpenMemoryService) RecordExperience(ctx context.Context, scope Scope, e *TaskExperience) (*ExperienceDecision, error) {
+	return s.recordExperience(ctx, s.bound(scope), scope, e)
+}
+
+// RecordExperienceTx keeps an experience as [OpenMemoryService.RecordExperience] does.
+//
+// This variant joins the caller's transaction: the experience is kept if, and only if, what was done
+// is. See the package's section on transactions.
+func (s *OpenMemoryService) RecordExperienceTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, e *TaskExperience,
+) (decision *ExperienceDecision, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		decision, err = s.recordExperience(ctx, tx, scope, e)
+		return err
+	})
+	return decision, err
+}
+
+func (s *OpenMemoryService) recordExperience(
+	ctx context.Context, conn db.DBTX, scope Scope, e *TaskExperience,
+) (*ExperienceDecision, error) {
 	if err := errors.Join(checkScope(scope), checkName("Task", e.Task, maxText), checkTags("Tags", e.Tags),
 		checkTexts(maxText, "Insight", e.Insight, "Outcome", e.Outcome, "Trust", e.Trust), checkObject("Metadata", e.Metadata)); err != nil {
 		return nil, err
@@ -97,104 +117,9 @@ func (s *OpenMemoryService) RecordExperience(ctx context.Context, scope Scope, e
 	if e.Steps != nil {
 		params.Steps = new(int32(*e.Steps))
 	}
-	row, err := s.queries.ExperienceRecord(ctx, s.bound(scope), params)
+	row, err := s.queries.ExperienceRecord(ctx, conn, params)
 	if err != nil {
 		return nil, fmt.Errorf("record an experience: %w", db.WrapGo(err))
 	}
 	return new(ExperienceDecision(*row)), nil
-}
-
-// Lesson is a rule that was learned.
-type Lesson struct {
-	ID             uuid.UUID `json:"id"`
-	Rule           string    `json:"rule"`
-	Domain         string    `json:"domain"`
-	Confidence     float64   `json:"confidence"`
-	Source         string    `json:"source"`
-	Key            string    `json:"key"`
-	EncounterCount int       `json:"encounter_count"`
-	ValidFrom      time.Time `json:"valid_from"`
-	RecordedAt     time.Time `json:"recorded_at"`
-}
-
-// LessonOptions are the options of [OpenMemoryService.RecordLesson].
-type LessonOptions struct {
-	// Confidence is how sure it is, 0 to 1.
-	//
-	// Defaults to 0.8.
-	Confidence *float64
-	// Domain is what field it is of.
-	//
-	// Defaults to general.
-	Domain string
-	// Key names what it is about: another rule of the same key contradicts it.
-	//
-	// Defaults to one of its own.
-	Key string
-	// Source is where it came from.
-	//
-	// Defaults to user_correction.
-	Source string
-}
-
-// RecordLesson states a rule that was learned and returns its fact. The same rule again confirms it;
-// another rule of the same key contradicts it, and takes its place unless it is much less sure.
-//
-// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument], [db.ErrInvalidText], [db.ErrTooLarge].
-func (s *OpenMemoryService) RecordLesson(ctx context.Context, scope Scope, rule string, opts *LessonOptions) (uuid.UUID, error) {
-	if opts == nil {
-		opts = &LessonOptions{}
-	}
-	if err := errors.Join(checkScope(scope), checkName("rule", rule, maxText), checkShare("Confidence", opts.Confidence),
-		checkTexts(maxID, "Domain", opts.Domain, "Key", opts.Key, "Source", opts.Source)); err != nil {
-		return uuid.Nil, err
-	}
-	id, err := s.queries.LessonRecord(ctx, s.bound(scope), &db.LessonRecordParams{
-		AppName: scope.AppName, Confidence: orValue(opts.Confidence, 0.8), Domain: or(opts.Domain, "general"),
-		Key: nonEmpty(opts.Key), Now: s.now(), Rule: rule, Source: or(opts.Source, "user_correction"), UserID: scope.UserID,
-	})
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("record a lesson: %w", db.WrapGo(err))
-	}
-	return id, nil
-}
-
-// WeighLesson confirms or contradicts a lesson, with a weight of 0 to 1, and returns its confidence.
-// One that has lost too much no longer holds.
-//
-// Errors: [db.ErrInvalidScope]; [db.ErrNotFound]; [db.ErrInvalidArgument].
-func (s *OpenMemoryService) WeighLesson(ctx context.Context, scope Scope, id uuid.UUID, confirmed bool, weight float64) (float64, error) {
-	if err := errors.Join(checkScope(scope), checkShare("weight", &weight)); err != nil {
-		return 0, err
-	}
-	confidence, err := s.queries.LessonWeigh(ctx, s.bound(scope), &db.LessonWeighParams{
-		AppName: scope.AppName, Confirmed: confirmed, LessonID: id, Now: s.now(), UserID: scope.UserID, Weight: weight,
-	})
-	if err != nil {
-		return 0, fmt.Errorf("weigh a lesson: %w", db.WrapGo(err))
-	}
-	return confidence, nil
-}
-
-// Lessons lists the lessons that hold, the surest first; of one domain, or of all for "".
-//
-// Errors: [db.ErrInvalidScope]; [db.ErrInvalidText].
-func (s *OpenMemoryService) Lessons(ctx context.Context, scope Scope, domain string) ([]*Lesson, error) {
-	if err := errors.Join(checkScope(scope), checkText("domain", domain, maxID)); err != nil {
-		return nil, err
-	}
-	rows, err := s.queries.LessonList(ctx, s.bound(scope), &db.LessonListParams{
-		AppName: scope.AppName, Domain: nonEmpty(domain), MaxRows: maxLimit, UserID: scope.UserID,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("list lessons: %w", db.WrapGo(err))
-	}
-	lessons := make([]*Lesson, len(rows))
-	for i, r := range rows {
-		lessons[i] = &Lesson{
-			Confidence: r.Confidence, Domain: r.Domain, EncounterCount: int(r.EncounterCount), ID: r.ID, Key: r.Key,
-			RecordedAt: r.RecordedAt, Rule: r.Rule, Source: r.Source, ValidFrom: r.ValidFrom,
-		}
-	}
-	return lessons, nil
 }

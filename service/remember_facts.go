@@ -37,7 +37,7 @@ type RememberFactsOptions struct {
 	// Defaults to now.
 	At *time.Time
 
-	// Author is who said it.
+	// Author is who said it. Of a tool's words no rule is drawn, and none is confirmed or ended.
 	//
 	// Defaults to user.
 	Author string
@@ -144,7 +144,7 @@ func (s *OpenMemoryService) ExtractFacts(
 	facts := make([]*StatedFact, len(reflection.Facts))
 	for i, f := range reflection.Facts {
 		facts[i] = &StatedFact{statement: truth.Statement{
-			Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key, ValidFrom: f.ValidFrom, Value: f.Value,
+			Author: or(opts.Author, "user"), Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key, ValidFrom: f.ValidFrom, Value: f.Value,
 		}}
 	}
 	if len(facts) == 0 {
@@ -267,10 +267,7 @@ func learnedFacts(facts []*StatedFact, outcomes []*db.FactOutcome) *LearnedFacts
 	parts := make([]string, len(outcomes))
 	for i, o := range outcomes {
 		f := facts[o.Position-1]
-		learned.Facts[i] = &FactOutcome{
-			Action: o.Action, FactID: deref(o.FactID), FactType: o.FactType, Intensity: f.statement.Intensity, Key: o.Key,
-			RelatedID: o.RelatedID, RunningIntensity: o.RunningIntensity, Similarity: o.Similarity, Value: o.Value,
-		}
+		learned.Facts[i] = newFactOutcome(o, &f.statement)
 		if parts[i] = fmt.Sprintf("%s (%s)", o.Action, f.statement.Text); o.Action == "duplicate" {
 			parts[i] = fmt.Sprintf("known (%s — intensity %.2f, now %.2f on average)", f.statement.Text, f.statement.Intensity, o.RunningIntensity)
 		}
@@ -284,4 +281,11 @@ func learnedFacts(facts []*StatedFact, outcomes []*db.FactOutcome) *LearnedFacts
 		learned.Summary = fmt.Sprintf("Learned %d facts: %s.", len(parts), strings.Join(parts, ", "))
 	}
 	return learned
+}
+
+func newFactOutcome(o *db.FactOutcome, statement *truth.Statement) *FactOutcome {
+	return &FactOutcome{
+		Action: o.Action, FactID: deref(o.FactID), FactType: o.FactType, Intensity: statement.Intensity, Key: o.Key,
+		RelatedID: o.RelatedID, RunningIntensity: o.RunningIntensity, Similarity: o.Similarity, Value: o.Value,
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -27,6 +28,25 @@ const skillFile = "SKILL.md"
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument] for front matter that is no YAML object, or
 // that names another skill; [db.ErrInvalidText]; [db.ErrTooLarge].
 func (s *OpenMemoryService) LoadSkill(ctx context.Context, scope Scope, name, manifest string) (uuid.UUID, error) {
+	return s.loadSkill(ctx, s.bound(scope), scope, name, manifest)
+}
+
+// LoadSkillTx loads a skill as [OpenMemoryService.LoadSkill] does.
+//
+// This variant joins the caller's transaction. See the package's section on transactions.
+func (s *OpenMemoryService) LoadSkillTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, name, manifest string,
+) (id uuid.UUID, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		id, err = s.loadSkill(ctx, tx, scope, name, manifest)
+		return err
+	})
+	return id, err
+}
+
+func (s *OpenMemoryService) loadSkill(
+	ctx context.Context, conn db.DBTX, scope Scope, name, manifest string,
+) (uuid.UUID, error) {
 	if err := errors.Join(checkScope(scope), checkName("name", name, maxID), checkName("manifest", manifest, maxText)); err != nil {
 		return uuid.Nil, err
 	}
@@ -43,7 +63,7 @@ func (s *OpenMemoryService) LoadSkill(ctx context.Context, scope Scope, name, ma
 			return uuid.Nil, fmt.Errorf("%w: the front matter of skill %q: %w", db.ErrInvalidArgument, name, err)
 		}
 	}
-	id, err := s.queries.SkillLoad(ctx, s.bound(scope), &db.SkillLoadParams{
+	id, err := s.queries.SkillLoad(ctx, conn, &db.SkillLoadParams{
 		AppName: scope.AppName, FrontMatter: raw, Manifest: manifest, Now: s.now(), SkillName: name, Tags: []string{}, UserID: scope.UserID,
 	})
 	if err != nil {

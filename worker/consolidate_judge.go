@@ -23,7 +23,8 @@ func (e *undecidedError) Error() string {
 func (c *consolidation) compare(ctx context.Context, p *piece, l *learned) error {
 	for _, f := range l.facts {
 		f.statement = truth.Statement{
-			Confidence: f.Confidence, Embedding: f.vector, FactType: f.Type, Intensity: f.Intensity, Key: f.Key, Text: f.text, Value: f.Value,
+			Confidence: f.Confidence, Embedding: f.vector, FactType: f.Type, Intensity: f.Intensity, Key: f.Key,
+			Sequences: f.sequences, Text: f.text, Value: f.Value,
 		}
 		if c.config.Models.Classifier == nil {
 			continue

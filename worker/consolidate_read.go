@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -239,6 +240,22 @@ func spanOf(events []*event, sequences []int64) span {
 	return s
 }
 
+// sequencesOf are the events with the given sequence numbers, or all of them where none of the numbers is
+// theirs.
+func sequencesOf(events []*event, sequences []int64) []int64 {
+	var known, all []int64
+	for _, e := range events {
+		all = append(all, e.SequenceNum)
+		if slices.Contains(sequences, e.SequenceNum) {
+			known = append(known, e.SequenceNum)
+		}
+	}
+	if len(known) == 0 {
+		return all
+	}
+	return known
+}
+
 func (s *span) extend(e *event) {
 	if s.fromSeq == 0 || e.SequenceNum < s.fromSeq {
 		s.fromSeq = e.SequenceNum
@@ -281,6 +298,8 @@ const (
 type newFact struct {
 	span
 	model.Fact
+	// sequences are the events that it came from, all of the piece's where the model named none.
+	sequences []int64
 	text      string // how it reads
 	vector    []float32
 	statement truth.Statement // as it is stored, with what a classifier said of it

@@ -305,12 +305,12 @@ func (c *consolidation) rememberFact(
 	return outcomes[0], nil
 }
 
-func (c *consolidation) vector(values []float32) (*pgvector.Vector, *string) {
+func (w *Worker) vector(values []float32) (*pgvector.Vector, *string) {
 	if values == nil {
 		return nil, nil
 	}
 	v := pgvector.NewVector(values)
-	name := c.config.Models.Embedder.Name()
+	name := w.config.Models.Embedder.Name()
 	return &v, &name
 }
 

@@ -205,7 +205,7 @@ func (c *consolidation) addReflections(ctx context.Context, l *learned, t *part,
 			}
 		}
 		for _, f := range r.Facts {
-			l.facts = append(l.facts, &newFact{span: spanOf(t.events, f.Sequences), Fact: f})
+			l.facts = append(l.facts, &newFact{Fact: f, sequences: sequencesOf(t.events, f.Sequences), span: spanOf(t.events, f.Sequences)})
 		}
 	}
 	// Concurrent jobs of a user take their locks in one order: facts by type and key, and insights
@@ -255,24 +255,9 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 		return nil
 	}
 	l.withoutEmbedding = len(texts)
-	if c.embedPause.remaining() > 0 {
-		return nil
-	}
-	embedder := c.config.Models.Embedder
-	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
-	if err == nil {
-		err = checkVectors(vectors, len(texts), embedder.Dimension())
-	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("embed: %w", ctx.Err())
-	}
-	if err != nil {
-		if !isPoison(err) {
-			c.pauseEmbedding(err)
-		}
-		c.logger.WarnContext(ctx, "rows are stored without a vector, which an embedding job will make",
-			"job", c.job.ID, "rows", len(texts), "error", err)
-		return nil
+	vectors, err := c.embedOrNot(ctx, texts, "job", c.job.ID)
+	if vectors == nil || err != nil {
+		return err
 	}
 	for i, m := range memories {
 		m.vector = vectors[i]
@@ -280,8 +265,33 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 	for i, f := range l.facts {
 		f.vector = vectors[len(memories)+i]
 	}
-	l.withoutEmbedding, l.embedder = 0, embedder.Name()
+	l.withoutEmbedding, l.embedder = 0, c.config.Models.Embedder.Name()
 	return nil
+}
+
+// embedOrNot gives the vectors of texts, or none where the embedder fails: what they are of is stored
+// without, and embedded later. It says so in the log, with more attributes.
+func (w *Worker) embedOrNot(ctx context.Context, texts []string, attributes ...any) ([][]float32, error) {
+	if w.embedPause.remaining() > 0 {
+		return nil, nil
+	}
+	embedder := w.config.Models.Embedder
+	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
+	if err == nil {
+		err = checkVectors(vectors, len(texts), embedder.Dimension())
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("embed: %w", ctx.Err())
+	}
+	if err != nil {
+		if !isPoison(err) {
+			w.pauseEmbedding(err)
+		}
+		w.logger.WarnContext(ctx, "rows are stored without a vector, which an embedding job will make",
+			append(attributes, "rows", len(texts), "error", err)...)
+		return nil, nil
+	}
+	return vectors, nil
 }
 
 // embeddable is what of a text its vector stands for.

@@ -1,12 +1,10 @@
 package worker
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/truth"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -141,60 +140,26 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
 			return fmt.Errorf("reflect on events %d to %d: %w", d.HarvestedSeq+1, to, err)
 		}
 	}
-	return w.storeHarvest(ctx, d, to, lessonsOf(reflection, events, corrections), experienceOf(d, reflection, events, steps, tried))
+	lessons := lessonsOf(reflection, events, corrections)
+	if err := w.compareLessons(ctx, d, lessons); err != nil {
+		return err
+	}
+	experience := experienceOf(d, reflection, events, steps, tried)
+	for round := 1; ; round++ {
+		err := w.storeHarvest(ctx, d, to, lessons, experience, round > truth.Rounds)
+		var open *undecidedLesson
+		if !errors.As(err, &open) {
+			return err
+		}
+		if err := w.judgeLesson(ctx, open.lesson, open.outcome); err != nil { // one like it came up meanwhile
+			return err
+		}
+	}
 }
 
 // isPersons is whether a rule may come of an event: words of an agent or a tool are none's
 // instruction.
 func isPersons(e *harvestedEvent) bool { return e.Trust == "user" || e.Trust == "operator" }
-
-// lessonsOf are the rules that the model drew from corrections, and from no words but a person's.
-func lessonsOf(r *model.Reflection, events, corrections []*harvestedEvent) []*db.LessonRecordParams {
-	if r == nil || len(corrections) == 0 {
-		return nil
-	}
-	said := map[int64]*harvestedEvent{}
-	for _, e := range events {
-		said[e.SequenceNum] = e
-	}
-	var lessons []*db.LessonRecordParams
-	for _, f := range r.Facts {
-		if f.Type != model.FactRule {
-			continue
-		}
-		sequences := f.Sequences
-		if len(sequences) == 0 && len(corrections) == 1 {
-			sequences = []int64{corrections[0].SequenceNum}
-		}
-		corrected, persons := false, true
-		for _, n := range sequences {
-			e := said[n]
-			corrected = corrected || e != nil && slices.Contains(corrections, e)
-			persons = persons && e != nil && isPersons(e)
-		}
-		var rule string
-		if json.Unmarshal(f.Value, &rule) != nil {
-			rule = string(f.Value)
-		}
-		if rule = strings.TrimSpace(model.CleanText(rule)); !corrected || !persons || rule == "" {
-			continue
-		}
-		lessons = append(lessons, &db.LessonRecordParams{
-			Confidence: f.Confidence, Domain: domainOf(f.Key), FromSeq: new(slices.Min(sequences)), Key: new(f.Key), Rule: rule,
-			Source: "user_correction", ToSeq: new(slices.Max(sequences)),
-		})
-	}
-	slices.SortStableFunc(lessons, func(a, b *db.LessonRecordParams) int { return cmp.Compare(*a.Key, *b.Key) })
-	return lessons
-}
-
-// domainOf is the field that a key is of: python_style for python_style_io, style for style.
-func domainOf(key string) string {
-	if i := strings.LastIndexByte(key, '_'); i > 0 {
-		key = key[:i]
-	}
-	return firstRunes(key, 30)
-}
 
 // experienceOf is the task that the events tell of, if it took steps enough: what was asked for first,
 // what was done, how often an error was got over, and whether the last step was one.
@@ -251,9 +216,14 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 // storeHarvest stores what came of a piece, and moves the watermark. Where another process has read the
 // piece meanwhile, or something of the thread was forgotten, nothing is stored, and it is read again.
 func (w *harvestWorker) storeHarvest(
-	ctx context.Context, d *dueHarvest, to int64, lessons []*db.LessonRecordParams, experience *db.ExperienceRecordParams,
+	ctx context.Context, d *dueHarvest, to int64, lessons []*newLesson, experience *db.ExperienceRecordParams, resolve bool,
 ) error {
 	return pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		// lessons are compared with vectors of this worker's model, which may not be the one that serves
+		_, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", w.config.Models.Embedder.Name())
+		if err != nil {
+			return fmt.Errorf("name the embedding model: %w", db.Wrap(err))
+		}
 		if _, err := w.queries.ThreadLock(ctx, tx, d.ThreadID); err != nil {
 			if errors.Is(err, pgx.ErrNoRows) { // forgotten meanwhile
 				return nil
@@ -267,9 +237,12 @@ func (w *harvestWorker) storeHarvest(
 			return db.Wrap(err)
 		}
 		for _, l := range lessons {
-			l.AppName, l.ThreadID, l.UserID = d.AppName, &d.ThreadID, d.UserID
-			if _, err := w.queries.LessonRecord(ctx, tx, l); err != nil {
-				return fmt.Errorf("record a lesson: %w", db.Wrap(err))
+			undecided := truth.Return
+			if resolve || w.config.Models.Classifier == nil {
+				undecided = truth.Resolve
+			}
+			if err := w.recordLesson(ctx, tx, l, undecided); err != nil {
+				return err
 			}
 		}
 		if experience != nil {

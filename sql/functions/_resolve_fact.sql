@@ -1,5 +1,4 @@
--- One fact of remember_facts, under the lock of its user's facts: what it is to the facts that are there, and,
--- unless p_dry_run, that done. Nothing is written of one that is undecided.
+-- One fact of remember_facts, under its lock: what it is to those that are there, and, unless p_dry_run, that done.
 CREATE OR REPLACE FUNCTION hippocampus._resolve_fact(
     p_user_id text,
     p_app_name text,
@@ -16,19 +15,23 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     o hippocampus.fact_outcomes;
-    v_confidence double precision := coalesce((p_fact ->> 'confidence')::double precision, 1);
-    v_intensity double precision := coalesce((p_fact ->> 'intensity')::double precision, 0.5);
-    v_embedding public.vector := nullif(p_fact -> 'embedding', 'null')::text::public.vector;
+    v_trust text := hippocampus._fact_trust(p_user_id, p_app_name, p_fact, p_thread_id);
+    v_type text := coalesce(p_fact ->> 'fact_type', 'custom');
+    v_shared boolean := coalesce((nullif(p_fact -> 'shared_key', 'null'))::boolean, false);
     v_old record;
-    v_key text; -- the one to store it under
+    v_taken boolean := false; -- the key is another one's, which holds as well
     v_retired jsonb[] := '{}';
 BEGIN
-    o := ROW (p_position, 'new', NULL, coalesce(p_fact ->> 'fact_type', 'custom'), p_fact ->> 'key', p_fact -> 'value', NULL,
-        0, v_intensity, '[]');
-    v_key := o.key;
+    -- a tool neither lays down a rule nor confirms or ends one; and a lesson is told by rules alone
+    o := ROW (p_position, 'new', NULL, CASE WHEN v_trust = 'tool' AND v_type = 'rule' THEN 'custom' ELSE v_type END,
+        p_fact ->> 'key', p_fact -> 'value', NULL, 0, coalesce((p_fact ->> 'intensity')::double precision, 0.5), '[]');
     FOR v_old IN -- a duplicate first: it decides; then what nobody has decided on
         SELECT c.*, bool_or(c.relation IS NULL) OVER () AS open, max(c.similarity) OVER () AS nearest
-        FROM hippocampus._fact_candidates(p_user_id, p_app_name, o.key, o.fact_type, o.value, v_embedding, nullif(p_fact -> 'decisions', 'null')) c
+        FROM hippocampus._fact_candidates(p_user_id, p_app_name, o.key, o.fact_type, o.value,
+            nullif(p_fact -> 'embedding', 'null')::text::public.vector, nullif(p_fact -> 'decisions', 'null'),
+            CASE WHEN v_trust = 'tool' THEN ARRAY['preference', 'profile', 'custom']
+                WHEN v_type = 'rule' AND p_fact -> 'metadata' ? 'domain' THEN ARRAY['rule']
+                ELSE ARRAY['preference', 'profile', 'custom', 'rule'] END, v_shared) c
         ORDER BY c.relation = 'DUPLICATE' DESC NULLS LAST, c.same_key DESC, c.similarity DESC, c.id
     LOOP
         o.similarity := v_old.nearest;
@@ -50,24 +53,24 @@ BEGIN
                 o.action := 'distinct';
                 o.related_id := v_old.id;
             END IF;
-            IF v_old.same_key THEN -- both hold: each needs a key of its own
-                v_key := hippocampus._free_key(p_user_id, p_app_name, o.fact_type, o.key);
-            END IF;
+            v_taken := v_taken OR v_old.same_key; -- both hold: each needs a key of its own
         END IF;
     END LOOP;
-    o.key := v_key;
+    IF o.action <> 'duplicate' AND (v_taken OR v_shared AND EXISTS (SELECT FROM hippocampus.facts f WHERE f.user_id = p_user_id
+            AND f.app_name = p_app_name AND f.fact_type = o.fact_type AND f.key = o.key AND f.valid_until IS NULL)) THEN
+        o.key := hippocampus._free_key(p_user_id, p_app_name, o.fact_type, o.key);
+    END IF;
     o.fact_id := CASE o.action WHEN 'duplicate' THEN o.related_id END;
     IF o.action = 'undecided' OR p_dry_run THEN
         RETURN o;
-    ELSIF o.action = 'duplicate' AND NOT (v_old.same_key AND v_old.same_words) THEN
-        PERFORM hippocampus._strengthen_fact(p_user_id, p_app_name, o.fact_id, v_intensity, v_confidence, p_thread_id, p_now);
-    ELSE -- to the letter the same, too: its beginning may have been earlier than was known
-        o.fact_id := hippocampus.upsert_fact(p_user_id, p_app_name, o.fact_type, v_key, o.value, v_confidence, v_embedding,
-            p_embedding_model, v_intensity, (p_fact ->> 'valid_from')::timestamptz, p_thread_id,
-            coalesce(nullif(p_fact -> 'metadata', 'null'), '{}'), (p_fact ->> 'token_count')::integer, p_now);
-        PERFORM hippocampus._retire_facts(p_user_id, p_app_name, o.fact_id, v_retired, p_now);
+    ELSIF o.action = 'duplicate' THEN
+        PERFORM hippocampus._repeat_fact(p_user_id, p_app_name, o.fact_id, p_fact, v_old.same_key, v_old.same_words, v_trust,
+            p_thread_id, p_embedding_model, p_now);
+    ELSE
+        o.fact_id := hippocampus._replace_facts(p_user_id, p_app_name, o.fact_type, o.key, p_fact, v_retired,
+            v_trust, p_thread_id, p_embedding_model, p_now);
     END IF;
-    SELECT f.running_intensity INTO o.running_intensity FROM hippocampus.facts f
+    SELECT f.running_intensity, f.key INTO o.running_intensity, o.key FROM hippocampus.facts f
     WHERE f.id = o.fact_id AND f.user_id = p_user_id AND f.app_name = p_app_name;
     RETURN o;
 END

@@ -1,6 +1,7 @@
--- States a lesson: a rule that was learned, a fact of type rule with a domain and a source. It conflicts as facts
--- do, by its key. The same rule again confirms the one that is there, once for each time that it was said; another
--- rule under the key contradicts it, and takes its place unless it is much less sure than what is left of it.
+-- States a lesson: a rule that was learned, a fact of type rule with a domain and a source. It is compared with the
+-- rules that are known as remember_facts compares facts: by meaning, and by its key where it has one of its own.
+-- Confirmed, the rule that is there gains confidence; contradicted, it loses some, and gives way unless it is still
+-- much surer. The words that it was drawn from confirm it once.
 CREATE OR REPLACE FUNCTION hippocampus.record_lesson(
     p_user_id text,
     p_app_name text,
@@ -10,62 +11,48 @@ CREATE OR REPLACE FUNCTION hippocampus.record_lesson(
     p_source text DEFAULT 'user_correction',
     p_key text DEFAULT NULL,
     p_thread_id uuid DEFAULT NULL,
-    p_from_seq bigint DEFAULT NULL,
-    p_to_seq bigint DEFAULT NULL,
+    p_sequences bigint[] DEFAULT '{}',
+    p_trust text DEFAULT 'user',
     p_embedding public.vector DEFAULT NULL,
     p_embedding_model text DEFAULT NULL,
     p_token_count integer DEFAULT NULL,
+    p_decisions jsonb DEFAULT '[]',
+    p_undecided text DEFAULT 'resolve',
+    p_dry_run boolean DEFAULT false,
     p_now timestamptz DEFAULT now()
-) RETURNS uuid
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+) RETURNS SETOF hippocampus.fact_outcomes
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_key text;
-    v_old hippocampus.facts;
-    v_same boolean;
-    v_id uuid;
-    v_to bigint := coalesce(p_to_seq, p_from_seq);
+    v_fact jsonb;
+    v_outcome hippocampus.fact_outcomes;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_rule', p_rule, 1, 65536);
     PERFORM hippocampus._check_size('p_domain', p_domain, 1, 128);
     PERFORM hippocampus._check_size('p_source', p_source, 1, 255);
     PERFORM hippocampus._check_range('p_confidence', p_confidence, 0, 1);
-    PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id, p_from_seq, p_to_seq);
-    -- without a key it is about nothing that another rule is about
-    v_key := coalesce(p_key, p_domain || '#' || left(encode(hippocampus._content_hash(p_rule), 'hex'), 8));
-    PERFORM hippocampus._check_size('p_key', v_key, 1, 255);
-    PERFORM pg_advisory_xact_lock(hashtextextended(
-        format('hippocampus.fact %L %L %L %L', p_user_id, p_app_name, 'rule', v_key), 0));
-    SELECT f.* INTO v_old FROM hippocampus.facts f
-    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = 'rule' AND f.key = v_key AND f.valid_until IS NULL;
-    v_same := hippocampus._content_hash(v_old.value #>> '{}') = hippocampus._content_hash(p_rule);
-    IF v_old.id IS NOT NULL THEN
-        IF EXISTS (SELECT FROM hippocampus.memory_sources s
-                   WHERE s.fact_id = v_old.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name
-                     AND s.from_seq <= v_to AND s.to_seq >= p_from_seq) AND v_same THEN
-            -- what is known from these very words is not confirmed by them; that it is a lesson may be new
-            UPDATE hippocampus.facts f SET metadata = f.metadata || jsonb_build_object('domain', p_domain, 'source', p_source)
-            WHERE f.id = v_old.id AND f.user_id = p_user_id AND f.app_name = p_app_name AND NOT f.metadata ? 'domain';
-            RETURN v_old.id;
-        END IF;
-        PERFORM hippocampus.weigh_lesson(p_user_id, p_app_name, v_old.id, v_same, p_confidence, p_now);
-    END IF;
-    v_id := hippocampus.upsert_fact(p_user_id, p_app_name, 'rule', v_key, CASE WHEN v_same THEN v_old.value ELSE to_jsonb(p_rule) END,
-        CASE WHEN v_same THEN least(p_confidence, v_old.confidence) ELSE p_confidence END, p_embedding, p_embedding_model,
-        p_thread_id => p_thread_id, p_metadata => jsonb_build_object('domain', p_domain, 'source', p_source),
-        p_token_count => p_token_count, p_now => p_now);
-    UPDATE hippocampus.facts f SET metadata = f.metadata || jsonb_build_object('domain', p_domain, 'source', p_source)
-    WHERE f.id = v_id AND f.user_id = p_user_id AND f.app_name = p_app_name AND NOT f.metadata ? 'domain';
-    IF p_thread_id IS NOT NULL AND p_from_seq IS NOT NULL THEN
+    PERFORM hippocampus._check_size('p_key', coalesce(p_key, p_domain), 1, 255);
+    PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);
+    v_fact := jsonb_build_object('fact_type', 'rule', 'key', coalesce(p_key, p_domain), 'shared_key', p_key IS NULL, 'value', p_rule,
+        'confidence', p_confidence, 'metadata', jsonb_build_object('domain', p_domain, 'source', p_source), 'trust', p_trust,
+        'sequences', to_jsonb(coalesce(p_sequences, '{}')), 'embedding', p_embedding::text::jsonb, 'token_count', p_token_count,
+        'decisions', p_decisions);
+    PERFORM hippocampus._check_fact(1, v_fact);
+    PERFORM hippocampus._check_rule_trust('rule', coalesce(p_key, p_domain),
+        hippocampus._fact_trust(p_user_id, p_app_name, v_fact, p_thread_id));
+    SELECT r.* INTO v_outcome FROM hippocampus.remember_facts(p_user_id, p_app_name, jsonb_build_array(v_fact), p_thread_id,
+        p_embedding_model, p_undecided, p_dry_run, p_now) r;
+    IF v_outcome.action <> 'undecided' AND NOT p_dry_run AND p_thread_id IS NOT NULL AND cardinality(p_sequences) > 0
+            AND NOT hippocampus._fact_is_of(p_user_id, p_app_name, v_outcome.fact_id, p_thread_id, p_sequences) THEN
         INSERT INTO hippocampus.memory_sources (created_at, from_seq, to_seq, fact_id, thread_id, user_id, app_name)
-        VALUES (p_now, p_from_seq, v_to, v_id, p_thread_id, p_user_id, p_app_name);
+        SELECT p_now, min(s.seq), max(s.seq), v_outcome.fact_id, p_thread_id, p_user_id, p_app_name FROM unnest(p_sequences) AS s (seq);
     END IF;
-    RETURN v_id;
+    RETURN NEXT v_outcome;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_lesson IS
-    'States a lesson (a rule of a domain, how sure, where from) and returns its fact. The same rule again confirms it: its confidence grows by learning_policies.lesson_gain. Another rule under the same p_key contradicts it: its confidence shrinks by lesson_loss, and the new rule takes its place unless it is less sure than that by more than fact_supersede_margin, when it is kept as history. Lists stand in the view lessons.';
+    'States a lesson (a rule of a domain, how sure, where from) and returns what became of it, as remember_facts does. A duplicate confirms the rule that is there: its confidence grows by learning_policies.lesson_gain. What contradicts it, by a decision or by being another rule under the same p_key, makes its confidence shrink by lesson_loss, and takes its place unless it is less sure than that by more than fact_supersede_margin, when it is kept as history. Without p_key rules of a domain stand beside each other. p_sequences are the events of p_thread_id that it was drawn from; the words of a tool are refused (HC009). Lists stand in the view lessons.';
 REVOKE ALL ON FUNCTION hippocampus.record_lesson FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.record_lesson TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -20,6 +20,7 @@ CREATE OR REPLACE FUNCTION hippocampus.upsert_fact(
     p_thread_id uuid DEFAULT NULL,
     p_metadata jsonb DEFAULT '{}',
     p_token_count integer DEFAULT NULL,
+    p_trust text DEFAULT 'user',
     p_now timestamptz DEFAULT now()
 ) RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -40,6 +41,8 @@ BEGIN
     PERFORM hippocampus._check_one_of('p_fact_type', p_fact_type, ARRAY['preference', 'rule', 'profile', 'custom']);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
     PERFORM hippocampus._check_size('p_value', p_value::text, 1, 262144);
+    PERFORM hippocampus._check_one_of('p_trust', p_trust, ARRAY['operator', 'user', 'agent', 'tool']);
+    PERFORM hippocampus._check_rule_trust(p_fact_type, p_key, p_trust);
     PERFORM hippocampus._check_range('p_confidence', p_confidence, 0, 1);
     PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
     PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
@@ -68,7 +71,7 @@ BEGIN
     v_same := CASE WHEN v_earlier THEN v_next.id WHEN v_current.value = p_value THEN v_current.id
         WHEN v_held.value = p_value THEN v_held.id END;
     IF v_same IS NOT NULL THEN
-        PERFORM hippocampus._strengthen_fact(p_user_id, p_app_name, v_same, p_intensity, p_confidence, p_thread_id, p_now);
+        PERFORM hippocampus._strengthen_fact(p_user_id, p_app_name, v_same, p_intensity, p_confidence, p_thread_id, p_trust, p_now);
         IF v_earlier THEN
             UPDATE hippocampus.facts f SET recorded_at = greatest(f.recorded_at, p_now), valid_from = v_from
             WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
@@ -90,10 +93,10 @@ BEGIN
         IF v_next.recorded_at < p_now THEN -- what was believed stays, as what was corrected now: it began later
             INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
                 running_intensity, token_count, token_count_exact, thread_id, superseded_by, user_id, app_name, fact_type, key,
-                value, metadata)
+                trust, value, metadata)
             VALUES (v_next.recorded_at, v_next.valid_from, v_next.valid_from, p_now, v_next.last_accessed_at, v_next.confidence,
                 v_next.running_intensity, v_next.token_count, v_next.token_count_exact, v_next.thread_id, v_same, p_user_id,
-                p_app_name, p_fact_type, p_key, p_value, v_next.metadata);
+                p_app_name, p_fact_type, p_key, v_next.trust, p_value, v_next.metadata);
         END IF;
         RETURN v_same;
     END IF;
@@ -102,16 +105,16 @@ BEGIN
     END IF;
     INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
         running_intensity, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type,
-        key, value, metadata)
+        key, trust, value, metadata)
     VALUES (p_now, v_from, CASE WHEN v_guess THEN v_from ELSE v_next.valid_from END,
         CASE WHEN v_guess OR v_next.id IS NOT NULL THEN p_now END, p_now, p_confidence,
         p_intensity, coalesce(p_token_count, hippocampus.estimate_tokens(hippocampus._fact_text(p_key, p_value))),
         p_token_count IS NOT NULL, v_id, p_thread_id, CASE WHEN v_guess THEN v_held.id ELSE v_next.id END,
-        p_user_id, p_app_name, p_fact_type, p_key, p_value, v_metadata);
+        p_user_id, p_app_name, p_fact_type, p_key, p_trust, p_value, v_metadata);
     RETURN coalesce(v_same, v_id);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.upsert_fact IS
-    'States a fact and returns its row. An equal current value is strengthened, and its row returned; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history, or moves the beginning of an equal one that followed back, which is strengthened and returned; one less sure than the value of that time by more than the setting fact_supersede_margin is kept as history only.';
+    'States a fact and returns its row. An equal current value is strengthened, and its row returned; a newer value takes its place and the old one stays as history; an earlier one (p_valid_from) is placed in the history, or moves the beginning of an equal one that followed back, which is strengthened and returned; one less sure than the value of that time by more than the setting fact_supersede_margin is kept as history only. p_trust is whose words it holds: operator, user, agent or tool; a tool lays down no rule (HC009).';
 REVOKE ALL ON FUNCTION hippocampus.upsert_fact FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.upsert_fact TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -11,7 +11,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_policy hippocampus.learning_policies;
     v_confidence double precision;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
@@ -20,10 +19,8 @@ BEGIN
     IF p_confirmed IS NULL THEN
         RAISE EXCEPTION 'p_confirmed is null' USING ERRCODE = 'HC009', HINT = 'Say true for confirmed, false for contradicted.';
     END IF;
-    v_policy := hippocampus._learning_policy(p_app_name);
     UPDATE hippocampus.facts f
-    SET confidence = CASE WHEN p_confirmed THEN f.confidence + v_policy.lesson_gain * p_weight * (1 - f.confidence)
-            ELSE f.confidence * (1 - v_policy.lesson_loss * p_weight) END
+    SET confidence = hippocampus._lesson_confidence(p_app_name, f.confidence, p_confirmed, p_weight)
     WHERE f.id = p_lesson_id AND f.user_id = p_user_id AND f.app_name = p_app_name
       AND f.fact_type = 'rule' AND f.valid_until IS NULL
     RETURNING f.confidence INTO v_confidence;
@@ -31,7 +28,7 @@ BEGIN
         RAISE EXCEPTION 'lesson % is unknown, or holds no longer', coalesce(p_lesson_id::text, 'null')
             USING ERRCODE = 'HC011', HINT = 'Give an id of the view lessons.';
     END IF;
-    IF NOT p_confirmed AND v_confidence < v_policy.lesson_floor THEN
+    IF NOT p_confirmed AND v_confidence < (hippocampus._learning_policy(p_app_name)).lesson_floor THEN
         UPDATE hippocampus.facts f
         SET valid_until = greatest(p_now, f.valid_from), closed_at = greatest(p_now, f.recorded_at)
         WHERE f.id = p_lesson_id AND f.user_id = p_user_id AND f.app_name = p_app_name;

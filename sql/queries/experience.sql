@@ -22,11 +22,12 @@ WHERE e.user_id = @user_id AND e.app_name = @app_name ORDER BY e.recorded_at DES
 SELECT * FROM hippocampus.learning_stats(p_user_id => @user_id, p_app_name => @app_name);
 
 -- name: LessonRecord :one
-SELECT hippocampus.record_lesson(
+SELECT * FROM hippocampus.record_lesson(
     p_user_id => @user_id, p_app_name => @app_name, p_rule => @rule, p_domain => @domain, p_confidence => @confidence,
-    p_source => @source, p_key => sqlc.narg(key), p_thread_id => sqlc.narg(thread_id), p_from_seq => sqlc.narg(from_seq),
-    p_to_seq => sqlc.narg(to_seq), p_embedding => sqlc.narg(embedding), p_embedding_model => sqlc.narg(embedding_model),
-    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
+    p_source => @source, p_key => sqlc.narg(key), p_thread_id => sqlc.narg(thread_id), p_sequences => @sequences::bigint[],
+    p_trust => @trust, p_embedding => sqlc.narg(embedding), p_embedding_model => sqlc.narg(embedding_model),
+    p_token_count => sqlc.narg(token_count), p_decisions => @decisions, p_undecided => @undecided, p_dry_run => @dry_run,
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
 -- name: LessonWeigh :one
 SELECT hippocampus.weigh_lesson(

@@ -21,7 +21,7 @@ SELECT hippocampus.upsert_fact(
     p_confidence => @confidence, p_embedding => sqlc.narg(embedding), p_embedding_model => sqlc.narg(embedding_model),
     p_intensity => @intensity, p_valid_from => sqlc.narg(valid_from), p_thread_id => sqlc.narg(thread_id),
     p_metadata => coalesce(sqlc.narg(metadata)::jsonb, '{}'), p_token_count => sqlc.narg(token_count),
-    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
+    p_trust => @trust, p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::uuid AS id;
 
 -- name: FactRemember :many
 SELECT * FROM hippocampus.remember_facts(

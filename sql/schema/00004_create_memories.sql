@@ -103,6 +103,7 @@ CREATE TABLE hippocampus.facts (
     app_name          text COLLATE "C" NOT NULL,
     fact_type         text COLLATE "C" NOT NULL DEFAULT 'preference',
     key               text COLLATE "C" NOT NULL,
+    trust             text COLLATE "C" NOT NULL DEFAULT 'user',
     closed_by         text COLLATE "C",
     closed_reason     text,
     value             jsonb NOT NULL,
@@ -113,6 +114,7 @@ CREATE TABLE hippocampus.facts (
     CONSTRAINT facts_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
     CONSTRAINT facts_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
     CONSTRAINT facts_fact_type_check CHECK (fact_type IN ('preference', 'rule', 'profile', 'custom')),
+    CONSTRAINT facts_trust_check CHECK (trust IN ('operator', 'user', 'agent', 'tool') AND (fact_type <> 'rule' OR trust <> 'tool')),
     CONSTRAINT facts_key_check CHECK (octet_length(key) BETWEEN 1 AND 255),
     CONSTRAINT facts_value_check CHECK (octet_length(value::text) <= 262144),
     CONSTRAINT facts_metadata_check CHECK (jsonb_typeof(metadata) = 'object' AND pg_column_size(metadata) <= 262144),
@@ -132,6 +134,8 @@ CREATE INDEX facts_superseded_by_idx ON hippocampus.facts (superseded_by) WHERE 
 CREATE INDEX facts_token_count_exact_idx ON hippocampus.facts (recorded_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.facts IS
     'Key and value that hold for a user. One current value per (user, app, type, key); older values stay as history.';
+COMMENT ON COLUMN hippocampus.facts.trust IS
+    'Whose words it holds: operator, user, agent, tool; of what was drawn from several, the least. A tool''s are never a rule.';
 COMMENT ON COLUMN hippocampus.facts.valid_from IS 'When it became true, as far as is known.';
 COMMENT ON COLUMN hippocampus.facts.valid_until IS 'When it ceased to be true; null while it is current.';
 COMMENT ON COLUMN hippocampus.facts.recorded_at IS 'When it was learned; that it began at valid_from, where that was told later.';

@@ -77,7 +77,7 @@ GRANT UPDATE (last_accessed_at, occurred_until, retention_score, initial_score, 
     encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, trust, visibility,
     shared_by, tags, metadata) ON hippocampus.memories TO hippocampus_tenant;
 GRANT UPDATE (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count,
-    access_count, token_count, token_count_exact, thread_id, superseded_by, closed_by, closed_reason, metadata)
+    access_count, token_count, token_count_exact, thread_id, superseded_by, trust, closed_by, closed_reason, metadata)
     ON hippocampus.facts TO hippocampus_tenant;
 GRANT INSERT, UPDATE ON hippocampus.app_state TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE (token_count, token_count_exact) ON hippocampus.events

@@ -165,7 +165,7 @@ COMMENT ON VIEW hippocampus.experience_decisions IS
 
 CREATE VIEW hippocampus.lessons WITH (security_invoker = true) AS
 SELECT f.id, coalesce(f.value #>> '{}', '')::text AS rule, coalesce(f.metadata ->> 'domain', '')::text AS domain, f.confidence,
-    coalesce(f.metadata ->> 'source', '')::text AS source, f.key, f.encounter_count, f.valid_from, f.recorded_at, f.user_id, f.app_name
+    coalesce(f.metadata ->> 'source', '')::text AS source, f.key, f.encounter_count, f.trust, f.valid_from, f.recorded_at, f.user_id, f.app_name
 FROM hippocampus.facts f WHERE f.fact_type = 'rule' AND f.valid_until IS NULL AND f.metadata ? 'domain';
 COMMENT ON VIEW hippocampus.lessons IS
     'The lessons that hold: facts of type rule that record_lesson wrote. What they replaced stands in facts, as history.';

@@ -281,7 +281,7 @@ func TestRecordLesson(t *testing.T) {
 	}
 	record := func(t *testing.T, b *testBundle, rule, named string, args ...any) uuid.UUID {
 		t.Helper()
-		return get[uuid.UUID](t, b, "SELECT hippocampus.record_lesson($1, $2, $3, 'python_style', p_now => $4"+named+")",
+		return get[uuid.UUID](t, b, "SELECT fact_id FROM hippocampus.record_lesson($1, $2, $3, 'python_style', p_now => $4"+named+")",
 			append([]any{b.UserID, b.AppName, rule, b.now}, args...)...)
 	}
 	lessons := func(t *testing.T, b *testBundle) []lesson {
@@ -318,10 +318,10 @@ func TestRecordLesson(t *testing.T) {
 		b := setup(t)
 		thread := b.thread(t)
 		for range 3 {
-			record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_from_seq => 2, p_to_seq => 3", thread)
+			record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_sequences => '{2,3}'", thread)
 		}
 		require.InDelta(t, 0.5, lessons(t, b)[0].Confidence, 1e-9)
-		record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_from_seq => 7", thread)
+		record(t, b, rule, ", p_confidence => 0.5, p_thread_id => $5, p_sequences => '{7}'", thread)
 		require.InDelta(t, 0.575, lessons(t, b)[0].Confidence, 1e-9)
 	})
 
