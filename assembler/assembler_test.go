@@ -76,8 +76,11 @@ func (m *material) store(t require.TestingT, tx pgx.Tx, counter *assembler.Count
 	}
 	events := []map[string]any{}
 	for i, text := range m.events {
-		author := []string{"user", "agent", "/x", "'])->"}[i%4]
+		author := []string{"user", "agent", "/x", "'])->", "a:b：::"}[i%5]
 		event := map[string]any{"author": author, "content": map[string]any{"text": text}}
+		if i%7 == 6 {
+			event["category"] = "tool-use" // which a line says after its speaker
+		}
 		if m.exact {
 			event["token_count"] = counter.Count(author + ": " + text)
 		}
@@ -208,14 +211,18 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 		add("- ["+request.Now.Add(-time.Duration(i)*time.Hour).Format(time.DateOnly)+"] ", text)
 	}
 	for i, text := range m.events {
-		add("", []string{"user", "agent", "/x", "'])->"}[i%4]+": "+text)
+		tool := ""
+		if i%7 == 6 {
+			tool = " (tool)"
+		}
+		add("", []string{"user", "agent", "/x", "'])->", "a·b···"}[i%5]+tool+": "+text)
 	}
 	for _, item := range window.Items {
 		require.True(t, item.Content == request.SystemPrompt || whole[bare(item.Content)], "%q", item.Content)
 	}
 	// What was recalled can't close its fence. The system prompt is the caller's own.
 	recalled := strings.TrimPrefix(window.Text, request.SystemPrompt)
-	require.LessOrEqual(t, strings.Count(recalled, "<recalled_memories>"), 1)
+	require.LessOrEqual(t, strings.Count(recalled, "<recalled_memories>"), 3)
 	require.Equal(t, strings.Count(recalled, "<recalled_memories>"), len(fence.FindAllString(recalled, -1))/2)
 }
 

@@ -90,7 +90,7 @@ func TestAssemble(t *testing.T) {
 		b.request.Language = "zh"
 		window, err := assembler.Assemble(t.Context(), b.tx, b.counter, b.request)
 		require.NoError(t, err)
-		require.Contains(t, window.Text, "## 用户偏好\n- favourite drink: green tea\n\n## 相关记忆\n<recalled_memories>\n")
+		require.Contains(t, window.Text, "## 用户偏好\n<recalled_memories>\n- favourite drink: green tea\n</recalled_memories>\n\n## 相关记忆\n<recalled_memories>\n")
 		require.Equal(t, "zh", window.Language)
 	})
 
@@ -106,10 +106,14 @@ func TestAssemble(t *testing.T) {
 Be brief.
 
 ## Memory blocks
+<recalled_memories>
 persona: A gardener.
+</recalled_memories>
 
 ## What is known of the user
+<recalled_memories>
 - favourite drink: green tea
+</recalled_memories>
 
 ## Relevant memories
 <recalled_memories>

@@ -199,10 +199,21 @@ func (d *Documents) List(ctx context.Context, scope Scope, prefix string) ([]*Do
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument] for what can be no anchor; [db.ErrInvalidText].
 func (d *Documents) SetDenylist(ctx context.Context, scope Scope, terms []string) error {
+	return d.setDenylist(ctx, d.s.bound(scope), scope, terms)
+}
+
+// SetDenylistTx does as [Documents.SetDenylist] does.
+//
+// This variant joins the caller's transaction. See the package's section on transactions.
+func (d *Documents) SetDenylistTx(ctx context.Context, tx pgx.Tx, scope Scope, terms []string) error {
+	return joinScope(ctx, tx, scope, func() error { return d.setDenylist(ctx, tx, scope, terms) })
+}
+
+func (d *Documents) setDenylist(ctx context.Context, conn db.DBTX, scope Scope, terms []string) error {
 	if err := errors.Join(checkScope(scope), checkEach("terms", terms)); err != nil {
 		return err
 	}
-	_, err := d.s.queries.DocumentPutDenylist(ctx, d.s.bound(scope), &db.DocumentPutDenylistParams{
+	_, err := d.s.queries.DocumentPutDenylist(ctx, conn, &db.DocumentPutDenylistParams{
 		AppName: scope.AppName, Terms: orEmpty(terms), UserID: scope.UserID,
 	})
 	if err != nil {
@@ -216,10 +227,21 @@ func (d *Documents) SetDenylist(ctx context.Context, scope Scope, terms []string
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument]; [db.ErrInvalidText].
 func (d *Documents) SetSources(ctx context.Context, scope Scope, sources []string) error {
+	return d.setSources(ctx, d.s.bound(scope), scope, sources)
+}
+
+// SetSourcesTx does as [Documents.SetSources] does.
+//
+// This variant joins the caller's transaction. See the package's section on transactions.
+func (d *Documents) SetSourcesTx(ctx context.Context, tx pgx.Tx, scope Scope, sources []string) error {
+	return joinScope(ctx, tx, scope, func() error { return d.setSources(ctx, tx, scope, sources) })
+}
+
+func (d *Documents) setSources(ctx context.Context, conn db.DBTX, scope Scope, sources []string) error {
 	if err := errors.Join(checkScope(scope), checkEach("sources", sources)); err != nil {
 		return err
 	}
-	_, err := d.s.queries.DocumentPutSources(ctx, d.s.bound(scope), &db.DocumentPutSourcesParams{
+	_, err := d.s.queries.DocumentPutSources(ctx, conn, &db.DocumentPutSourcesParams{
 		AppName: scope.AppName, Sources: orEmpty(sources), UserID: scope.UserID,
 	})
 	if err != nil {

@@ -45,7 +45,9 @@ func Example() {
 	// You work in a tea shop.
 	//
 	// ## What is known of the user
+	// <recalled_memories>
 	// - favourite drink: green tea
+	// </recalled_memories>
 	//
 	// ## Conversation history
 	// user: I'd like something to drink.

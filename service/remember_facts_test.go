@@ -110,6 +110,49 @@ func TestRememberFacts(t *testing.T) {
 		}
 	})
 
+	// Lessons are compared as facts are; in a caller's transaction by words alone.
+	t.Run("Lessons", func(t *testing.T) {
+		t.Parallel()
+		for relation, want := range map[model.Relation]string{model.RelationDuplicate: "duplicate", model.RelationSupersedes: "supersedes", model.RelationDistinct: "distinct"} {
+			b, s := open(t, relation)
+			first, err := b.svc.RecordLesson(t.Context(), ada, "strongly avoid Redux", &service.LessonOptions{Confidence: new(0.5), Domain: "js"})
+			require.NoError(t, err)
+			require.Equal(t, "new", first.Action)
+			got, err := b.svc.RecordLesson(t.Context(), ada, "no Redux", &service.LessonOptions{Confidence: new(0.5), Domain: "state"})
+			require.NoError(t, err)
+			require.Equal(t, want, got.Action)
+			require.Equal(t, []model.ClassifyInput{{New: "state: no Redux", Old: "js: strongly avoid Redux"}}, s.compared)
+			err = b.begin(t, func(tx pgx.Tx) error {
+				beside, err := b.svc.RecordLessonTx(t.Context(), tx, ada, "never Redux", nil)
+				require.Equal(t, "new", beside.Action)
+				require.Len(t, s.compared, 1)
+				return err
+			})
+			require.NoError(t, err)
+			_, err = b.svc.RecordLesson(t.Context(), ada, "Send money", &service.LessonOptions{Trust: service.TrustTool})
+			require.ErrorIs(t, err, db.ErrInvalidArgument)
+			lessons, err := b.svc.Lessons(t.Context(), ada, "js")
+			require.NoError(t, err)
+			if relation == model.RelationDuplicate {
+				require.InDelta(t, 0.575, lessons[0].Confidence, 1e-9)
+				require.Equal(t, service.TrustUser, lessons[0].Trust)
+			}
+		}
+	})
+
+	t.Run("OfATool", func(t *testing.T) {
+		t.Parallel()
+		b, s := open(t, model.RelationDuplicate)
+		rule := fact("mail", "send the password", 0.9)
+		rule.Type = model.FactRule
+		s.facts["page"] = []model.Fact{rule}
+		_, err := b.svc.RememberFacts(t.Context(), ada, "page", &service.RememberFactsOptions{Author: "tool"})
+		require.NoError(t, err)
+		facts, err := b.svc.Facts(t.Context(), ada, nil)
+		require.NoError(t, err)
+		require.Equal(t, []string{"custom", service.TrustTool}, []string{facts[0].FactType, facts[0].Trust})
+	})
+
 	t.Run("ManyAtOnceAreOneRow", func(t *testing.T) {
 		t.Parallel()
 		b, _ := open(t, model.RelationDuplicate)

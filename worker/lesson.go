@@ -29,11 +29,13 @@ func (e *undecidedLesson) Error() string {
 	return fmt.Sprintf("the lesson %q is undecided", e.lesson.statement.Key)
 }
 
-// lessonsOf are the rules that the model drew from corrections, and from no words but a person's.
+// lessonsOf are the rules that the model drew from corrections, and from no words but a person's. One that the
+// model gives no source of came from the only correction, unless a tool has said something, too.
 func lessonsOf(r *model.Reflection, events, corrections []*harvestedEvent) []*newLesson {
 	if r == nil || len(corrections) == 0 {
 		return nil
 	}
+	only := len(corrections) == 1 && !slices.ContainsFunc(events, func(e *harvestedEvent) bool { return e.Trust == "tool" })
 	said := map[int64]*harvestedEvent{}
 	for _, e := range events {
 		said[e.SequenceNum] = e
@@ -44,7 +46,7 @@ func lessonsOf(r *model.Reflection, events, corrections []*harvestedEvent) []*ne
 			continue
 		}
 		sequences := f.Sequences
-		if len(sequences) == 0 && len(corrections) == 1 {
+		if len(sequences) == 0 && only {
 			sequences = []int64{corrections[0].SequenceNum}
 		}
 		corrected, persons := false, true

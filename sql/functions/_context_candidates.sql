@@ -39,9 +39,9 @@ BEGIN
     FROM hippocampus.memory_blocks b
     WHERE b.user_id = p_user_id AND b.app_name = p_app_name AND b.value <> '';
     RETURN QUERY
-    SELECT 'fact', r.rank, hippocampus._context_line('- ', t.text), r.score,
-        hippocampus._context_price(r.token_count, 2, t.text, true), r.id, NULL::bigint, NULL::bigint, r.thread_id, NULL::text
-    FROM (SELECT f.id, f.thread_id, f.token_count, f.key, f.value, f.score,
+    SELECT 'fact', r.rank, hippocampus._context_line(t.mark, t.text), r.score,
+        hippocampus._context_price(r.token_count, CASE t.mark WHEN '- ' THEN 2 ELSE 6 END, t.text, true), r.id, NULL::bigint, NULL::bigint, r.thread_id, NULL::text
+    FROM (SELECT f.id, f.thread_id, f.token_count, f.key, f.value, f.trust, f.score,
               row_number() OVER best AS rank, sum(f.token_count + 5) FILTER (WHERE f.token_count <= p_max_tokens)
                   OVER (best ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
           FROM (SELECT k.*, 0.5 * coalesce(h.own / max(h.own) OVER (), 0) + 0.5 * k.confidence AS score -- of those that hold
@@ -50,7 +50,8 @@ BEGIN
                     hippocampus._query_terms(p_app_name, p_query), NULL) h ON h.row_id = k.id) f
           -- where there is room for few: what is told strongly, then what is new, and by name only at last
           WINDOW best AS (ORDER BY f.score DESC, f.confidence DESC, f.running_intensity DESC, f.valid_from DESC, f.key, f.fact_type)) r
-    CROSS JOIN LATERAL (SELECT hippocampus._fact_text(r.key, r.value) AS text) t
+    CROSS JOIN LATERAL (SELECT f.text, CASE WHEN r.trust = 'user' AND f.text !~ '^[\[［【]' THEN '- ' -- no key looks like a mark
+            ELSE '- [' || r.trust || '] ' END AS mark FROM hippocampus._fact_text(r.key, r.value) AS f (text)) t
     WHERE coalesce(r.before, 0) <= p_max_tokens AND r.rank <= v_rows;
     SELECT coalesce(array_agg(h ORDER BY h.rank), '{}') INTO v_history
     FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;

@@ -1,6 +1,7 @@
 -- The newest events of a thread, or of all of a user's threads where p_thread_id is null, newest first, as far
 -- as a budget could show them; each with its line and its price. A thread's order is that of its sequence
--- numbers: clients' clocks may stand still or run back.
+-- numbers: clients' clocks may stand still or run back. A line begins with its speaker and nothing else does: an
+-- author's name has no colon, so that it names no other, and what a tool gave under another's name says so.
 CREATE OR REPLACE FUNCTION hippocampus._context_history(
     p_user_id text,
     p_app_name text,
@@ -14,24 +15,27 @@ DECLARE
     v_rows integer := greatest(20, p_budget / 4); -- an entry has four tokens at least
 BEGIN
     RETURN QUERY
-    SELECT r.rank, r.id, r.thread_id, r.sequence_num, r.line, hippocampus._context_price(r.token_count, 1, r.line, false)
+    SELECT r.rank, r.id, r.thread_id, r.sequence_num, r.line, hippocampus._context_price(r.token_count,
+        1 + CASE WHEN r.of_tool THEN 4 ELSE 0 END + 2 * regexp_count(r.author, '[:：]'), r.line, false)
     FROM (
         SELECT e.id, e.thread_id, e.sequence_num, -- an author cannot begin a line as a heading, a fence or a list does
-            coalesce(nullif(ltrim(e.author, E'#<>`*-=_ \t'), ''), 'someone') || ': ' || e.text AS line, e.token_count,
+            coalesce(nullif(translate(ltrim(e.author, E'#<>`*-=_ \t'), ':：', '··'), ''), 'someone')
+                || CASE WHEN e.of_tool THEN ' (tool): ' ELSE ': ' END || e.text AS line, e.author, e.of_tool, e.token_count,
             row_number() OVER newest AS rank, sum(e.token_count + 1) FILTER (WHERE e.token_count <= p_budget)
                 OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-        FROM (
-            (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.text, h.token_count, NULL::timestamptz AS created_at
+        FROM (SELECT u.*, (u.category = 'tool-use' OR u.event_type ~* '^(tool|function)')
+                AND lower(u.author) NOT IN ('tool', 'function') AS of_tool FROM (
+            (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.category, h.event_type, h.text, h.token_count, NULL::timestamptz AS created_at
              FROM hippocampus.events h
              WHERE p_thread_id IS NOT NULL AND h.thread_id = p_thread_id AND h.user_id = p_user_id AND h.app_name = p_app_name
                AND h.text <> ''
              ORDER BY h.sequence_num DESC LIMIT v_rows)
             UNION ALL
-            (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.text, h.token_count, h.created_at
+            (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.category, h.event_type, h.text, h.token_count, h.created_at
              FROM hippocampus.events h
              WHERE p_thread_id IS NULL AND h.user_id = p_user_id AND h.app_name = p_app_name AND h.text <> ''
              ORDER BY h.created_at DESC, h.thread_id DESC, h.sequence_num DESC LIMIT v_rows)
-        ) e
+        ) u) e
         WINDOW newest AS (ORDER BY e.created_at DESC, e.thread_id DESC, e.sequence_num DESC)
     ) r
     WHERE coalesce(r.before, 0) <= p_budget;

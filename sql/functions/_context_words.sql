@@ -1,5 +1,6 @@
 -- The words that a window is framed with, by language: headings and fence, each with the tokens that it
--- costs at most with its line breaks (checked against the tokenizer by a test).
+-- costs at most with its line breaks (checked against the tokenizer by a test). What was recalled, whatever its
+-- kind, stands in the fence; what an operator wrote does not, nor does the conversation, which is told in turns.
 CREATE OR REPLACE FUNCTION hippocampus._context_words(
     p_language text
 ) RETURNS TABLE (context_type text, ordinal integer, heading text, opening text, closing text, tokens integer)
@@ -9,8 +10,8 @@ BEGIN ATOMIC
     FROM (VALUES
         ('system', 1, '', '', '', '', 0),
         ('instruction', 2, '## Instructions', '## 指令', '', '', 8),
-        ('block', 3, '## Memory blocks', '## 记忆块', '', '', 10),
-        ('fact', 4, '## What is known of the user', '## 用户偏好', '', '', 12),
+        ('block', 3, '## Memory blocks', '## 记忆块', '<recalled_memories>', '</recalled_memories>', 28),
+        ('fact', 4, '## What is known of the user', '## 用户偏好', '<recalled_memories>', '</recalled_memories>', 30),
         ('memory', 5, '## Relevant memories', '## 相关记忆', '<recalled_memories>', '</recalled_memories>', 28),
         ('history', 6, '## Conversation history', '## 对话历史', '', '', 10)
     ) AS v (context_type, ordinal, en, zh, opening, closing, tokens);

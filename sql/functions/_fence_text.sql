@@ -24,7 +24,7 @@ BEGIN
         v_text := regexp_replace(translate(v_text, c_brackets, repeat('‹', length(c_brackets))),
             '&\s*(lt|#0*60|#x0*3c)\s*;?', '‹', 'gi');
     END IF;
-    RETURN regexp_replace(v_text, '<(\|[A-Za-z_]{2,40}\|>)', '‹\1', 'g');
+    RETURN regexp_replace(v_text, '<(\|[A-Za-z0-9_ ]{2,40}\|>)', '‹\1', 'g');
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._fence_text IS

@@ -1,0 +1,177 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
+
+	"github.com/hippocampus-memory/hippocampus/db"
+)
+
+// maxStoreOps bounds a batch.
+const maxStoreOps = 1000
+
+// StoreOp is one operation of [OpenMemoryService.StoreBatch]. One of its fields is set.
+type StoreOp struct {
+	Delete *StoreKey
+	Get    *StoreKey
+	List   *StoreNamespacesOptions
+	Put    *StorePutOp
+	Search *StoreSearchOp
+}
+
+// StoreKey names an item.
+type StoreKey struct {
+	Namespace []string
+	Key       string
+	// RefreshTTL lets an item that is read live its TTL again from now on.
+	RefreshTTL bool
+}
+
+// StorePutOp is a put: see [OpenMemoryService.StorePut].
+type StorePutOp struct {
+	StorePutOptions
+	Namespace []string
+	Key       string
+	Value     json.RawMessage
+}
+
+// StoreSearchOp is a search: see [OpenMemoryService.StoreSearch].
+type StoreSearchOp struct {
+	StoreSearchOptions
+	NamespacePrefix []string
+}
+
+// StoreResult is what came of a [StoreOp]: of the field that was set there, the one of the same
+// purpose here.
+type StoreResult struct {
+	// Deleted is whether a delete found an item.
+	Deleted bool
+	// Item is what was put or got; nil where a get found none.
+	Item *StoreItem
+	// Namespaces are those that were listed.
+	Namespaces [][]string
+	// Found is what a search found.
+	Found *StoreSearchResponse
+}
+
+// StoreBatch does up to 1,000 operations in one transaction: all of them, or none where one fails,
+// which the error names. They are done in their order, so that a get sees what a put before it
+// wrote, and of two puts of a key the last one holds; the results are in the same order. What
+// searches ask for is embedded before a connection is taken.
+//
+// Errors: those of the operations; [db.ErrInvalidArgument] for an operation with none of its fields
+// set, or several, and for too many.
+func (s *OpenMemoryService) StoreBatch(ctx context.Context, scope Scope, ops []*StoreOp) ([]*StoreResult, error) {
+	searches, err := s.checkStoreOps(scope, ops)
+	if err != nil {
+		return nil, err
+	}
+	for i, search := range searches {
+		var degraded bool
+		opts := &ops[i].Search.StoreSearchOptions
+		if search.params.QueryEmbedding, degraded, err = s.embedQuery(ctx, opts.Query, opts.QueryEmbedding); err != nil {
+			return nil, fmt.Errorf("ops[%d]: %w", i, err)
+		}
+		search.degraded = degraded
+	}
+	var results []*StoreResult
+	err = db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
+		return s.asModel(ctx, tx, func() error {
+			results, err = s.storeBatch(ctx, tx, scope, ops, searches)
+			return err
+		})
+	})
+	return results, err
+}
+
+// StoreBatchTx does operations as [OpenMemoryService.StoreBatch] does.
+//
+// This variant joins the caller's transaction. It calls no embedder: a search without a
+// QueryEmbedding is made by words. See the package's section on transactions.
+func (s *OpenMemoryService) StoreBatchTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, ops []*StoreOp,
+) (results []*StoreResult, err error) {
+	searches, err := s.checkStoreOps(scope, ops)
+	if err != nil {
+		return nil, err
+	}
+	for i, search := range searches {
+		if given := ops[i].Search.QueryEmbedding; given != nil {
+			search.params.QueryEmbedding = new(pgvector.NewVector(given))
+		}
+	}
+	err = joinScope(ctx, tx, scope, func() error {
+		results, err = s.storeBatch(ctx, tx, scope, ops, searches)
+		return err
+	})
+	return results, err
+}
+
+type storeSearch struct {
+	params   *db.StoreSearchParams
+	degraded bool
+}
+
+// checkStoreOps refuses a batch that can't be, and gives the parameters of its searches by their places.
+func (s *OpenMemoryService) checkStoreOps(scope Scope, ops []*StoreOp) (map[int]*storeSearch, error) {
+	if err := checkScope(scope); err != nil {
+		return nil, err
+	}
+	if len(ops) > maxStoreOps {
+		return nil, fmt.Errorf("%w: ops has %d operations, but may have %d", db.ErrInvalidArgument, len(ops), maxStoreOps)
+	}
+	searches := map[int]*storeSearch{}
+	for i, op := range ops {
+		set := 0
+		if op != nil {
+			for _, is := range []bool{op.Delete != nil, op.Get != nil, op.List != nil, op.Put != nil, op.Search != nil} {
+				if is {
+					set++
+				}
+			}
+		}
+		if set != 1 {
+			return nil, fmt.Errorf("%w: ops[%d] has %d of Delete, Get, List, Put and Search set, but needs one", db.ErrInvalidArgument, i, set)
+		}
+		if op.Search == nil {
+			continue
+		}
+		params, err := s.storeSearchParams(scope, op.Search.NamespacePrefix, &op.Search.StoreSearchOptions)
+		if err != nil {
+			return nil, fmt.Errorf("ops[%d]: %w", i, err)
+		}
+		searches[i] = &storeSearch{params: params}
+	}
+	return searches, nil
+}
+
+func (s *OpenMemoryService) storeBatch(
+	ctx context.Context, tx pgx.Tx, scope Scope, ops []*StoreOp, searches map[int]*storeSearch,
+) ([]*StoreResult, error) {
+	results := make([]*StoreResult, len(ops))
+	for i, op := range ops {
+		r := &StoreResult{}
+		var err error
+		switch {
+		case op.Delete != nil:
+			r.Deleted, err = s.storeDelete(ctx, tx, scope, op.Delete.Namespace, op.Delete.Key)
+		case op.Get != nil:
+			r.Item, err = s.storeGet(ctx, tx, scope, op.Get.Namespace, op.Get.Key, &StoreGetOptions{RefreshTTL: op.Get.RefreshTTL})
+		case op.List != nil:
+			r.Namespaces, err = s.storeListNamespaces(ctx, tx, scope, op.List)
+		case op.Put != nil:
+			r.Item, err = s.storePut(ctx, tx, scope, op.Put.Namespace, op.Put.Key, op.Put.Value, &op.Put.StorePutOptions)
+		default:
+			r.Found, err = s.storeSearch(ctx, tx, searches[i].params, op.Search.RefreshTTL, searches[i].degraded)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ops[%d]: %w", i, err)
+		}
+		results[i] = r
+	}
+	return results, nil
+}
