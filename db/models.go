@@ -279,6 +279,8 @@ type Fact struct {
 	AppName          string
 	FactType         string
 	Key              string
+	// Whose words it holds: operator, user, agent, tool; of what was drawn from several, the least. A tool's are never a rule.
+	Trust string
 	// Who decided that: 'key' (another value of the same key), a classifier's name, or a client.
 	ClosedBy *string
 	// Why, in a sentence. Goes when the fact that took its place is forgotten, as it may tell of it.
@@ -394,6 +396,7 @@ type Lesson struct {
 	Source         string
 	Key            string
 	EncounterCount int32
+	Trust          string
 	ValidFrom      time.Time
 	RecordedAt     time.Time
 	UserID         string

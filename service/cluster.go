@@ -147,10 +147,22 @@ type SleepReport struct {
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrPermission].
 func (s *OpenMemoryService) EnqueueSleep(ctx context.Context, scope Scope) (reportID uuid.UUID, err error) {
+	return s.enqueueSleep(ctx, s.pool, scope)
+}
+
+// EnqueueSleepTx asks for a sleep as [OpenMemoryService.EnqueueSleep] does.
+//
+// This variant joins the caller's transaction, with the rights that it has: the sleep begins when it
+// commits.
+func (s *OpenMemoryService) EnqueueSleepTx(ctx context.Context, tx pgx.Tx, scope Scope) (reportID uuid.UUID, err error) {
+	return s.enqueueSleep(ctx, tx, scope)
+}
+
+func (s *OpenMemoryService) enqueueSleep(ctx context.Context, conn db.DBTX, scope Scope) (uuid.UUID, error) {
 	if err := checkScope(scope); err != nil {
 		return uuid.Nil, err
 	}
-	id, err := s.queries.SleepEnqueue(ctx, s.pool, &db.SleepEnqueueParams{AppName: scope.AppName, UserID: scope.UserID})
+	id, err := s.queries.SleepEnqueue(ctx, conn, &db.SleepEnqueueParams{AppName: scope.AppName, UserID: scope.UserID})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("enqueue a sleep: %w", db.WrapGo(err))
 	}

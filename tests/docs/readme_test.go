@@ -19,9 +19,15 @@ import (
 // blocks gives the fenced blocks of a language in the README.
 func blocks(t *testing.T, language string) []string {
 	t.Helper()
+	return blocksOf(t, "README.md", language)
+}
+
+// blocksOf gives those of a document, by its path in the repository.
+func blocksOf(t *testing.T, path, language string) []string {
+	t.Helper()
 	root, err := dbtest.Root()
 	require.NoError(t, err)
-	raw, err := os.ReadFile(filepath.Join(root, "README.md"))
+	raw, err := os.ReadFile(filepath.Join(root, path))
 	require.NoError(t, err)
 	var found []string
 	for _, part := range strings.Split(string(raw), "```"+language+"\n")[1:] {
