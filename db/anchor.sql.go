@@ -123,23 +123,26 @@ func (q *Queries) AnchorIndexListDue(ctx context.Context, db DBTX, before *time.
 }
 
 const anchorListTexts = `-- name: AnchorListTexts :many
+WITH allowed AS (
+    SELECT array_agg(s.source) AS sources FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2
+)
 (SELECT c.id, d.kind, d.title, c.heading, c.content FROM hippocampus.chunks c
  JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
- WHERE $1::text = 'chunk' AND c.user_id = $2 AND c.app_name = $3 AND c.id > $4
-   AND hippocampus._source_allowed(c.user_id, c.app_name, d.source)
+ WHERE $3::text = 'chunk' AND c.user_id = $1 AND c.app_name = $2 AND c.id > $4
+   AND ((SELECT allowed.sources FROM allowed) IS NULL OR d.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
  ORDER BY c.id LIMIT $5)
 UNION ALL
 (SELECT m.id, 'text'::text, ''::text, ''::text, m.content FROM hippocampus.memories m
- WHERE $1::text = 'memory' AND m.user_id = $2 AND m.app_name = $3 AND m.id > $4
-   AND m.superseded_by IS NULL AND hippocampus._source_allowed(m.user_id, m.app_name, m.source)
+ WHERE $3::text = 'memory' AND m.user_id = $1 AND m.app_name = $2 AND m.id > $4
+   AND m.superseded_by IS NULL AND ((SELECT allowed.sources FROM allowed) IS NULL OR m.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
  ORDER BY m.id LIMIT $5)
 ORDER BY 1
 `
 
 type AnchorListTextsParams struct {
-	Origin  string
 	UserID  string
 	AppName string
+	Origin  string
 	AfterID uuid.UUID
 	MaxRows int32
 }
@@ -155,9 +158,9 @@ type AnchorListTextsRow struct {
 // What a rebuild reads, in the order of ids: chunks, or memories, of sources that are allowed.
 func (q *Queries) AnchorListTexts(ctx context.Context, db DBTX, arg *AnchorListTextsParams) ([]*AnchorListTextsRow, error) {
 	rows, err := db.Query(ctx, anchorListTexts,
-		arg.Origin,
 		arg.UserID,
 		arg.AppName,
+		arg.Origin,
 		arg.AfterID,
 		arg.MaxRows,
 	)

@@ -326,3 +326,31 @@ func (q *Queries) DocumentSearch(ctx context.Context, db DBTX, arg *DocumentSear
 	}
 	return items, nil
 }
+
+const documentStats = `-- name: DocumentStats :one
+SELECT documents, chunks, tokens, without_vector, anchors, entries, entries_since, built_at, rebuilding, denied, sources FROM hippocampus.document_stats(p_user_id => $1, p_app_name => $2)
+`
+
+type DocumentStatsParams struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) DocumentStats(ctx context.Context, db DBTX, arg *DocumentStatsParams) (*HippocampusDocumentStatistics, error) {
+	row := db.QueryRow(ctx, documentStats, arg.UserID, arg.AppName)
+	var i HippocampusDocumentStatistics
+	err := row.Scan(
+		&i.Documents,
+		&i.Chunks,
+		&i.Tokens,
+		&i.WithoutVector,
+		&i.Anchors,
+		&i.Entries,
+		&i.EntriesSince,
+		&i.BuiltAt,
+		&i.Rebuilding,
+		&i.Denied,
+		&i.Sources,
+	)
+	return &i, err
+}

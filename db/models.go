@@ -328,6 +328,21 @@ type ForgottenCounts struct {
 	Threads  int64
 }
 
+// What document_stats returns: a corpus and its anchor index. entries are the rows of all lists, entries_since those of what was stored since the last rebuild; sources are null where all are allowed.
+type HippocampusDocumentStatistics struct {
+	Documents     int64
+	Chunks        int64
+	Tokens        int64
+	WithoutVector int64
+	Anchors       int64
+	Entries       int64
+	EntriesSince  int64
+	BuiltAt       *time.Time
+	Rebuilding    bool
+	Denied        []string
+	Sources       []string
+}
+
 // What list_clusters returns: a cluster, what names it, and how many memories it holds.
 type HippocampusNamedClusters struct {
 	ID        uuid.UUID

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	ignore "github.com/sabhiram/go-gitignore"
 )
 
 // MaxFile is the size of the largest file that is read, in bytes.
@@ -38,8 +36,8 @@ type Files struct {
 func (f *Files) Close() error { return f.root.Close() }
 
 // Walk lists the Markdown and plain text files of a folder, or the one file that is named. Files that
-// a .gitignore leaves out, of the folder or of the repository that it is in, are left out, and so is
-// what begins with a dot. Symbolic links are not followed, so that nothing is read from outside.
+// a .gitignore leaves out, of the folder or of the repository that it is in, are left out as git does
+// it, and so is what begins with a dot; the folder itself is read, whatever they say of it. Symbolic links are not followed, so that nothing is read from outside.
 func Walk(name string) (*Files, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -57,9 +55,9 @@ func Walk(name string) (*Files, error) {
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
 	f := &Files{root: root}
-	rules, err := outerRules(name)
+	ignores, err := outerIgnores(name)
 	if err == nil {
-		err = f.walk(".", rules)
+		err = f.walk(".", ignores)
 	}
 	if err != nil {
 		_ = root.Close()
@@ -96,23 +94,24 @@ func (f *Files) Read(name string) (string, error) {
 	return strings.ReplaceAll(string(raw), "\r\n", "\n"), nil
 }
 
-// rule is a .gitignore, and where the walk is from its folder.
-type rule struct {
-	ignore *ignore.GitIgnore
-	prefix string // what stands before a path of the walk, seen from there
-	below  string // or the folder of the walk that it is in
+// ignoreFile is a .gitignore, and where the walk is from its folder.
+type ignoreFile struct {
+	below  string // the folder of the walk that it is in
+	prefix string // or what stands before a path of the walk, seen from there
+	rules  []ignoreRule
 }
 
-// outerRules are the .gitignores of the folders around one, up to the repository's own.
-func outerRules(name string) ([]rule, error) {
+// outerIgnores are the .gitignores of the folders around one, up to the repository's own.
+func outerIgnores(name string) ([]ignoreFile, error) {
 	dir, err := filepath.Abs(name)
 	if err != nil {
 		return nil, err
 	}
-	var rules []rule
+	var files []ignoreFile
 	for prefix := ""; ; {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return rules, nil
+			slices.Reverse(files)
+			return files, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -120,24 +119,38 @@ func outerRules(name string) ([]rule, error) {
 		}
 		prefix = filepath.Base(dir) + "/" + prefix
 		dir = parent
-		raw, err := os.ReadFile(filepath.Join(dir, ".gitignore"))
-		switch {
-		case err == nil:
-			rules = slices.Insert(rules, 0, rule{ignore: ignore.CompileIgnoreLines(strings.Split(string(raw), "\n")...), prefix: prefix})
-		case !errors.Is(err, fs.ErrNotExist):
+		rules, err := readIgnore(os.DirFS(dir), ".", os.Lstat, filepath.Join(dir, ignoreName))
+		if err != nil {
 			return nil, err
 		}
+		files = append(files, ignoreFile{prefix: prefix, rules: rules})
 	}
 }
 
-func (f *Files) walk(dir string, rules []rule) error {
-	raw, err := fs.ReadFile(f.root.FS(), path.Join(dir, ".gitignore"))
-	switch {
-	case err == nil:
-		rules = append(slices.Clip(rules), rule{below: dir, ignore: ignore.CompileIgnoreLines(strings.Split(string(raw), "\n")...)})
-	case !errors.Is(err, fs.ErrNotExist):
+const ignoreName = ".gitignore"
+
+// readIgnore reads the .gitignore of a folder, if there is one. One that is a link is not read, as git has it.
+func readIgnore(files fs.FS, dir string, lstat func(string) (fs.FileInfo, error), name string) ([]ignoreRule, error) {
+	info, err := lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw, err := fs.ReadFile(files, path.Join(dir, ignoreName))
+	if err != nil {
+		return nil, err
+	}
+	return parseIgnore(string(raw)), nil
+}
+
+func (f *Files) walk(dir string, ignores []ignoreFile) error {
+	rules, err := readIgnore(f.root.FS(), dir, f.root.Lstat, filepath.Join(filepath.FromSlash(dir), ignoreName))
+	if err != nil {
 		return err
 	}
+	ignores = append(slices.Clip(ignores), ignoreFile{below: dir, rules: rules})
 	entries, err := fs.ReadDir(f.root.FS(), dir)
 	if err != nil {
 		return err
@@ -145,9 +158,9 @@ func (f *Files) walk(dir string, rules []rule) error {
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
 		switch {
-		case strings.HasPrefix(e.Name(), "."), ignored(rules, name, e.IsDir()):
+		case strings.HasPrefix(e.Name(), "."), ignored(ignores, name, e.IsDir()):
 		case e.IsDir() && utf8.ValidString(name):
-			if err := f.walk(name, rules); err != nil {
+			if err := f.walk(name, ignores); err != nil {
 				return err
 			}
 		case e.IsDir(): // its files have no path that can be stored, as Read says
@@ -159,20 +172,18 @@ func (f *Files) walk(dir string, rules []rule) error {
 	return nil
 }
 
-// ignored tells whether the last rule that speaks of a path leaves it out.
-func ignored(rules []rule, name string, dir bool) bool {
-	out := false
-	for _, r := range rules {
-		seen := r.prefix + name
-		if r.below != "" && r.below != "." {
-			seen = strings.TrimPrefix(name, r.below+"/")
+// ignored tells whether the last rule that speaks of a path leaves it out: the nearest .gitignore's, of one its last.
+func ignored(ignores []ignoreFile, name string, folder bool) bool {
+	for _, f := range slices.Backward(ignores) {
+		seen := f.prefix + name
+		if f.below != "." {
+			seen = strings.TrimPrefix(seen, f.below+"/")
 		}
-		if dir {
-			seen += "/"
-		}
-		if matches, pattern := r.ignore.MatchesPathHow(seen); pattern != nil {
-			out = matches
+		for _, r := range slices.Backward(f.rules) {
+			if r.matches(seen, folder) {
+				return !r.keeps
+			}
 		}
 	}
-	return out
+	return false
 }

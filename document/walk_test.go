@@ -10,8 +10,7 @@ import (
 	"github.com/hippocampus-memory/hippocampus/document"
 )
 
-func write(t *testing.T, dir, name, text string) {
-	t.Helper()
+func write(t require.TestingT, dir, name, text string) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))

@@ -195,6 +195,44 @@ func (d *Documents) List(ctx context.Context, scope Scope, prefix string) ([]*Do
 	}
 }
 
+// DocumentStats are a corpus and its anchor index in numbers.
+type DocumentStats struct {
+	Documents int64 `json:"documents"`
+	Chunks    int64 `json:"chunks"`
+	Tokens    int64 `json:"tokens"`
+	// WithoutVector is how many chunks wait for their vector, and are found by their words meanwhile.
+	WithoutVector int64 `json:"chunks_without_vector"`
+	Anchors       int64 `json:"anchors"`
+	// Entries are the rows of all anchors' lists, EntriesSince those of what was stored since the last
+	// rebuild.
+	Entries      int64 `json:"entries"`
+	EntriesSince int64 `json:"entries_since"`
+	// BuiltAt is when the index that serves was made; nil before the first.
+	BuiltAt    *time.Time `json:"built_at"`
+	Rebuilding bool       `json:"rebuilding"`
+	// Denied are the anchors that never bring anything; Sources those that may reach a result, nil for
+	// all.
+	Denied  []string `json:"denied"`
+	Sources []string `json:"sources"`
+}
+
+// Stats counts the documents of a scope, and tells how its anchor index stands.
+//
+// Errors: [db.ErrInvalidScope].
+func (d *Documents) Stats(ctx context.Context, scope Scope) (*DocumentStats, error) {
+	if err := checkScope(scope); err != nil {
+		return nil, err
+	}
+	r, err := d.s.queries.DocumentStats(ctx, d.s.bound(scope), &db.DocumentStatsParams{AppName: scope.AppName, UserID: scope.UserID})
+	if err != nil {
+		return nil, fmt.Errorf("count documents: %w", db.WrapGo(err))
+	}
+	return &DocumentStats{
+		Anchors: r.Anchors, BuiltAt: r.BuiltAt, Chunks: r.Chunks, Denied: r.Denied, Documents: r.Documents, Entries: r.Entries,
+		EntriesSince: r.EntriesSince, Rebuilding: r.Rebuilding, Sources: r.Sources, Tokens: r.Tokens, WithoutVector: r.WithoutVector,
+	}, nil
+}
+
 // SetDenylist sets the anchors that never bring anything, in place of those before, at once.
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument] for what can be no anchor; [db.ErrInvalidText].

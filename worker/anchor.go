@@ -140,9 +140,13 @@ func (b *anchorBuild) run(ctx context.Context) error {
 	started = time.Now()
 	after := uuid.Nil
 	for {
-		last, err := b.queries.AnchorFill(ctx, b.pool, &db.AnchorFillParams{
-			AfterID: after, AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), MaxRows: anchorFillBatch,
-			Token: b.token, UserID: b.scope.UserID,
+		var last uuid.UUID
+		err := b.inModel(ctx, func(tx pgx.Tx) (err error) {
+			last, err = b.queries.AnchorFill(ctx, tx, &db.AnchorFillParams{
+				AfterID: after, AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), MaxRows: anchorFillBatch,
+				Token: b.token, UserID: b.scope.UserID,
+			})
+			return err
 		})
 		if err != nil {
 			return err
@@ -160,6 +164,17 @@ func (b *anchorBuild) run(ctx context.Context) error {
 	return err
 }
 
+// inModel runs statements that read vectors: those of this worker's model, which may not be the one
+// that serves.
+func (b *anchorBuild) inModel(ctx context.Context, do func(tx pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", b.config.Models.Embedder.Name()); err != nil {
+			return err
+		}
+		return do(tx)
+	})
+}
+
 // hold renews the lease where a statement of its own does not.
 func (b *anchorBuild) hold(ctx context.Context) error {
 	if time.Since(b.held) < anchorLease/8 {
@@ -174,7 +189,11 @@ func (b *anchorBuild) hold(ctx context.Context) error {
 
 // read reads the corpus and gives its vocabulary.
 func (b *anchorBuild) read(ctx context.Context) ([]*document.Term, error) {
-	raw, err := b.queries.AnchorSettings(ctx, b.pool, b.scope.AppName)
+	var raw json.RawMessage
+	err := b.inModel(ctx, func(tx pgx.Tx) (err error) {
+		raw, err = b.queries.AnchorSettings(ctx, tx, b.scope.AppName)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -241,8 +260,12 @@ func (b *anchorBuild) put(ctx context.Context, terms []*document.Term) error {
 		if err != nil {
 			return fmt.Errorf("write anchors: %w", err)
 		}
-		missing, err := b.queries.AnchorPut(ctx, b.pool, &db.AnchorPutParams{
-			AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), Terms: raw, Token: b.token, UserID: b.scope.UserID,
+		var missing []*db.AnchorPutRow
+		err = b.inModel(ctx, func(tx pgx.Tx) (err error) {
+			missing, err = b.queries.AnchorPut(ctx, tx, &db.AnchorPutParams{
+				AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), Terms: raw, Token: b.token, UserID: b.scope.UserID,
+			})
+			return err
 		})
 		if err != nil {
 			return err

@@ -1,8 +1,12 @@
 package worker_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/worker"
@@ -35,4 +39,62 @@ func TestRebuildAnchorsJob(t *testing.T) {
 	rebuild()
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.anchors WHERE until = 2 AND user_id = 'ada'`))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.anchors WHERE user_id = 'bob'`))
+}
+
+func TestRebuildAnchors(t *testing.T) {
+	t.Parallel()
+	const store = `SELECT hippocampus.put_document('ada', 'app', 'probes.md',
+		'[{"content": "restarts a container", "start_line": 1, "heading": "Liveness probe"}]')`
+
+	t.Run("OneWorksAndOneLeaves", func(t *testing.T) {
+		t.Parallel()
+		arrived, held := make(chan struct{}), make(chan struct{})
+		b := setup(t, &script{embed: func(_ context.Context, texts []string) ([][]float32, error) {
+			if slices.Contains(texts, "Liveness probe") {
+				arrived <- struct{}{}
+				<-held
+			}
+			return vectors(texts), nil
+		}}, nil)
+		_, err := b.pool.Exec(t.Context(), store)
+		require.NoError(t, err)
+		first := make(chan error)
+		go func() {
+			_, err := b.RebuildAnchors(t.Context(), b.scope)
+			first <- err
+		}()
+		<-arrived
+		_, err = b.RebuildAnchors(t.Context(), b.scope)
+		require.ErrorIs(t, err, worker.ErrAnchorsBusy)
+		close(held)
+		require.NoError(t, <-first)
+		require.Equal(t, 1, b.count(t, `SELECT serving FROM hippocampus.anchor_indexes`))
+		again, err := b.RebuildAnchors(t.Context(), b.scope)
+		require.NoError(t, err)
+		require.Zero(t, again.Embedded)
+	})
+
+	t.Run("ListsByItsOwnModel", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{name: "script/next"}, nil)
+		for _, query := range []string{
+			`UPDATE hippocampus.embedding_models SET model = 'script/v1' WHERE status = 'serving'`, `SELECT hippocampus.start_reembedding('script/next', 64)`,
+			`UPDATE hippocampus.embedding_models SET queued_at = now() WHERE model = 'script/next'`, store,
+		} {
+			_, err := b.pool.Exec(t.Context(), query)
+			require.NoError(t, err, query)
+		}
+		var chunk uuid.UUID
+		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT id FROM hippocampus.chunks`).Scan(&chunk))
+		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_embedding('ada', 'app', 'chunk', $1, $2, 'script/next')`,
+			chunk, pgvector.NewVector(vectors([]string{"Liveness probe"})[0]))
+		require.NoError(t, err)
+		made, err := b.RebuildAnchors(t.Context(), b.scope)
+		require.NoError(t, err)
+		require.Positive(t, made.Embedded)
+		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.anchor_chunks WHERE chunk_id = $1`, chunk))
+		again, err := b.RebuildAnchors(t.Context(), b.scope)
+		require.NoError(t, err)
+		require.Zero(t, again.Embedded)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,7 +23,7 @@ func (a *app) anchors() *cobra.Command {
 			return usageError{errors.New("a command is missing")}
 		},
 	}
-	cmd.AddCommand(a.anchorsCalibrate(), a.anchorsDeny(), a.anchorsLookup(), a.anchorsRebuild(), a.anchorsSources())
+	cmd.AddCommand(a.anchorsCalibrate(), a.anchorsDeny(), a.anchorsLookup(), a.anchorsRebuild(), a.anchorsSources(), a.anchorsStatus())
 	return cmd
 }
 
@@ -125,6 +126,47 @@ func (a *app) anchorsSources() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				return e.service.Documents().SetSources(cmd.Context(), a.scope(), args)
+			})
+		},
+	}
+}
+
+func (a *app) anchorsStatus() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Count documents and anchors, and say what may not come up",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.withEngine(cmd.Context(), func(e *engine) error {
+				s, err := e.service.Documents().Stats(cmd.Context(), a.scope())
+				if err != nil {
+					return err
+				}
+				if a.json {
+					return a.printJSON(s)
+				}
+				built, sources := "never", "all"
+				if s.BuiltAt != nil {
+					built = s.BuiltAt.UTC().Format(time.RFC3339)
+				}
+				if s.Rebuilding {
+					built += ", a rebuild is under way"
+				}
+				if s.Sources != nil {
+					sources = strings.Join(s.Sources, ", ")
+				}
+				t := a.table("WHAT", "")
+				t.row("documents", s.Documents)
+				t.row("  chunks", s.Chunks)
+				t.row("  tokens", s.Tokens)
+				t.row("  chunks without vector", s.WithoutVector)
+				t.row("anchors", s.Anchors)
+				t.row("  chunks and memories listed", s.Entries)
+				t.row("  since the last rebuild", s.EntriesSince)
+				t.row("last rebuild", built)
+				t.row("anchors denied", strings.TrimSuffix(fmt.Sprintf("%d: %s", len(s.Denied), strings.Join(s.Denied, ", ")), ": "))
+				t.row("sources allowed", sources)
+				return t.print()
 			})
 		},
 	}

@@ -5,21 +5,97 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
 func TestIndex(t *testing.T) {
 	t.Parallel()
-	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-	path := write(t, "tea.md", "# Tea", "", "## Green tea", "", "Green tea is steeped at eighty degrees, for two minutes at most.")
-	first, _ := r.ok("index", path, "--source", "notes", "--rebuild")
-	require.Regexp(t, `tea.md +1 +0 +0 +0 +1 `, first)
-	again, _ := r.ok("index", path, "--source", "notes")
-	require.Regexp(t, `tea.md +0 +1 +0 +0 +0 `, again)
+	pool := dbtest.DB(t)
+	r := newRunner(t, dbtest.DatabaseURL(pool))
+	dir, outside := filepath.Join(t.TempDir(), "guide"), t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	long := strings.Repeat(" It is steeped for two minutes at most, and never longer.", 8)
+	put("tea.md", "# Tea\n\nAll teas come from one plant."+long+"\n\n## Green tea\n\nGreen tea is steeped at eighty degrees."+long+"\n")
+	put("cold/.gitignore", "*\n!kept.md\n")
+	put("cold/kept.md", "# Cold brew\n\nCold brew stands overnight.\n")
+	put("cold/draft.md", "# Draft\n\nThis is unfinished.\n")
+	put("latin.md", "caf\xe9")
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("# Secret\n\nIt is nobody's."), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(outside, "secret.md"), filepath.Join(dir, "link.md")))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "linked")))
+	index := func(args ...string) *indexReport {
+		t.Helper()
+		var reports []*indexReport
+		r.json(&reports, append([]string{"index", dir, "--source", "notes"}, args...)...)
+		require.Len(t, reports, 1)
+		require.Equal(t, dir, reports[0].Path)
+		reports[0].Path = ""
+		return reports[0]
+	}
+	// brought are the documents that an anchor brings.
+	brought := func(anchor string, args ...string) (paths []string) {
+		t.Helper()
+		var hits []*service.AnchorHit
+		r.json(&hits, append([]string{"anchors", "lookup"}, args...)...)
+		for _, h := range hits {
+			if slices.Contains(h.Anchors, anchor) {
+				paths = append(paths, h.Path)
+			}
+		}
+		return paths
+	}
+
+	require.Equal(t, &indexReport{Files: 2, Skipped: 1, Added: 3}, index("--rebuild"))
+	require.Equal(t, &indexReport{Unchanged: 2, Skipped: 1}, index())
+	require.Contains(t, r.fails(exitFailed, "index", outside, "--as", "guide"), "another name with --as")
+
+	// thresholds that such a small corpus cannot tell
+	_, err := pool.Exec(t.Context(), `SELECT hippocampus.put_setting('*', 'anchors', s.value || '{"theta": 0.25, "semantic_theta": 0.6}')
+		FROM hippocampus.settings s WHERE s.key = 'anchors' AND s.app_name = '*'`)
+	require.NoError(t, err)
+	stdout, _ := r.ok("anchors", "calibrate")
+	require.Contains(t, stdout, "semantic_theta")
+	stdout, _ = r.ok("anchors", "rebuild")
+	require.Regexp(t, `ANCHORS +NEW VECTORS +ROWS READ`, stdout)
+	require.Contains(t, brought("Green tea", "what about Green Tea?"), "guide/tea.md")
+	require.Contains(t, brought("Cold brew", "how long", "--project", "cold brew"), "guide/cold/kept.md")
+	stdout, _ = r.ok("anchors", "lookup", "green tea")
+	require.Regexp(t, `guide/tea.md:5 +Green tea \(lexical\)`, stdout)
+	stdout, _ = r.ok("anchors", "status")
+	require.Regexp(t, `(?m)^documents +2$`, stdout)
+	require.Regexp(t, `(?m)^sources allowed +all$`, stdout)
+
+	r.ok("anchors", "deny", "green teas", "secret")
+	require.Empty(t, brought("Green tea", "what about Green Tea?"))
+	require.Contains(t, r.fails(exitFailed, "anchors", "deny", "the"), "'the' cannot be an anchor")
+	stdout, _ = r.ok("anchors", "status")
+	require.Regexp(t, `(?m)^anchors denied +2: green teas, secret$`, stdout)
+	r.ok("anchors", "deny")
+	r.ok("anchors", "sources", "docs")
+	require.Empty(t, brought("Green tea", "what about Green Tea?"))
+	put("new.md", "# New\n\nIt may not come in.\n")
+	require.Contains(t, r.fails(exitFailed, "index", dir, "--source", "notes"), "'notes' is not on the allowlist")
+	r.ok("anchors", "sources")
+	require.NotEmpty(t, brought("Green tea", "what about Green Tea?"))
+
+	put("tea.md", "# Tea\n\nAll teas come from one plant."+long+"\n\n## Green tea\n\nGreen tea is steeped at seventy degrees."+long+"\n")
+	require.Equal(t, &indexReport{Files: 2, Unchanged: 1, Skipped: 1, Added: 2, Kept: 1, Gone: 1}, index())
+	require.Contains(t, brought("Green tea", "what about Green Tea?"), "guide/tea.md", "it entered the list at once")
+	require.NoError(t, os.Remove(filepath.Join(dir, "tea.md")))
+	require.Equal(t, &indexReport{Unchanged: 2, Deleted: 1, Skipped: 1}, index())
+	require.Empty(t, brought("Green tea", "what about Green Tea?"), "with its anchors")
 }
 
 // A file whose name is no text is left out, and named; the others are stored.

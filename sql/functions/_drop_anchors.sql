@@ -1,10 +1,24 @@
 -- An anchor tells what the rows told that say it: it goes with the last of them. One that more than 8 rows say
--- is a word of the corpus, and the next rebuild's to judge.
+-- is a word of the corpus, and the next rebuild's to judge. A section that was changed may still say it: then its new
+-- chunk takes the place of the old one.
 CREATE OR REPLACE FUNCTION hippocampus._drop_anchors() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
+    IF TG_TABLE_NAME = 'chunks' THEN
+        UPDATE hippocampus.anchors a SET witnesses = w.ids
+        FROM (SELECT n.id, n.user_id, n.app_name, (array_agg(DISTINCT k.id))[1:8] AS ids
+              FROM (SELECT o.user_id, o.app_name, o.document_id, array_agg(o.id) AS gone FROM old_rows o
+                    WHERE EXISTS (SELECT FROM hippocampus.chunks c WHERE c.document_id = o.document_id)
+                    GROUP BY o.user_id, o.app_name, o.document_id) g
+              JOIN hippocampus.anchors n ON n.user_id = g.user_id AND n.app_name = g.app_name AND n.witnesses && g.gone
+              JOIN hippocampus.chunks c ON c.document_id = g.document_id AND c.user_id = g.user_id AND c.app_name = g.app_name
+                  AND strpos(lower(c.heading || E'\n' || c.content), lower(n.term)) > 0
+              CROSS JOIN LATERAL (SELECT c.id UNION SELECT u.id FROM unnest(n.witnesses) AS u (id) WHERE u.id <> ALL (g.gone)) k
+              GROUP BY n.id, n.user_id, n.app_name) w
+        WHERE a.id = w.id AND a.user_id = w.user_id AND a.app_name = w.app_name;
+    END IF;
     DELETE FROM hippocampus.anchors a USING (
         SELECT o.user_id, o.app_name, array_agg(o.id) AS ids FROM old_rows o
         WHERE EXISTS (SELECT FROM hippocampus.anchor_indexes i WHERE i.user_id = o.user_id AND i.app_name = o.app_name)

@@ -17,6 +17,11 @@ BEGIN
     END IF;
     IF TG_OP <> 'DELETE' THEN
         PERFORM hippocampus._check_setting(NEW.key, NEW.value);
+        IF NEW.app_name = '*' AND NEW.key = 'anchors' AND NOT NEW.value ?& ARRAY['per_anchor', 'theta', 'semantic_theta', 'cap',
+                'anchor_weight', 'vocabulary'] THEN
+            RAISE EXCEPTION 'the deployment''s setting anchors leaves out parts: %', NEW.value
+                USING ERRCODE = 'HC009', HINT = 'Give all of per_anchor, theta, semantic_theta, cap, anchor_weight and vocabulary; an app''s, and anchors/MODEL, may leave some out.';
+        END IF;
     END IF;
     IF v_row.key = 'text_search_config' THEN
         IF (v_value #>> '{}')::regconfig <> (hippocampus._setting(v_row.app_name, v_row.key) #>> '{}')::regconfig AND EXISTS (

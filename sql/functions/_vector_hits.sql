@@ -68,12 +68,13 @@ BEGIN
         ORDER BY near DESC, n.row_id LIMIT p_limit;
     ELSE
         RETURN QUERY
-        SELECT e.row_id, -(e.embedding OPERATOR(public.<#>) v_query)
-        FROM hippocampus.embeddings e
-        WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-          AND e.generation = v_serving.generation AND e.source = p_source
-        ORDER BY e.embedding OPERATOR(public.<#>) v_query, e.row_id
-        LIMIT p_limit;
+        SELECT n.row_id, -n.distance
+        FROM (SELECT e.row_id, e.embedding OPERATOR(public.<#>) v_query AS distance -- once a row
+              FROM hippocampus.embeddings e
+              WHERE e.user_id = p_user_id AND e.app_name = p_app_name
+                AND e.generation = v_serving.generation AND e.source = p_source
+              ORDER BY 2, 1 LIMIT p_limit) n
+        ORDER BY n.distance, n.row_id;
     END IF;
 END
 $fn$;

@@ -16,6 +16,8 @@ CREATE OR REPLACE FUNCTION hippocampus.lookup_anchors(
 ) RETURNS SETOF hippocampus.anchor_hits
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 30
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET max_parallel_workers_per_gather = 0 -- for a few thousand anchors, to start workers takes longer than to read
 AS $fn$
 DECLARE
     v_settings jsonb := hippocampus._anchor_settings(p_app_name);
@@ -23,6 +25,8 @@ DECLARE
     v_theta double precision := coalesce(p_semantic_theta, (v_settings -> 'semantic_theta')::double precision);
     v_cap integer := (v_settings -> 'cap')::integer;
     v_config regconfig := hippocampus._text_config(p_app_name);
+    v_allowed text[] := (SELECT array_agg(a.source) FROM hippocampus.allowed_sources a
+        WHERE a.user_id = p_user_id AND a.app_name = p_app_name); -- null where all are
     v_generation integer;
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
@@ -38,21 +42,20 @@ BEGIN
     SELECT i.serving INTO v_generation FROM hippocampus.anchor_indexes i WHERE i.user_id = p_user_id AND i.app_name = p_app_name;
     RETURN QUERY
     WITH named AS MATERIALIZED (
-        SELECT a.id, a.term, 'lexical' AS way FROM hippocampus._anchor_grams(p_query, v_config) g
+        SELECT a.id, 'lexical' AS way FROM hippocampus._anchor_grams(p_query, v_config) g
         JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = g.key
         UNION ALL
-        SELECT a.id, a.term, 'semantic' FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_query_embedding, 20, true) v
-        JOIN hippocampus.anchors a ON a.id = v.row_id AND a.user_id = p_user_id AND a.app_name = p_app_name
+        SELECT v.row_id, 'semantic' FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_query_embedding, 20) v
         WHERE v.similarity >= v_theta
         UNION ALL
-        SELECT a.id, a.term, 'project' FROM unnest(p_project_anchors) AS t (term)
+        SELECT a.id, 'project' FROM unnest(p_project_anchors) AS t (term)
         JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = hippocampus._anchor_key(t.term, v_config)
     ), triggered AS MATERIALIZED (
-        SELECT DISTINCT ON (n.id) n.id, n.term, n.way FROM named n
+        SELECT a.id, a.term, n.way
+        FROM (SELECT m.id, (array_agg(m.way ORDER BY m.way = 'lexical' DESC, m.way))[1] AS way FROM named m GROUP BY m.id) n
         JOIN hippocampus.anchors a ON a.id = n.id AND a.user_id = p_user_id AND a.app_name = p_app_name
         WHERE a.since <= v_generation AND a.until >= v_generation AND NOT EXISTS (
             SELECT FROM hippocampus.anchor_denials d WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.key = a.key)
-        ORDER BY n.id, n.way = 'lexical' DESC, n.way
     ), merged AS MATERIALIZED (
         SELECT l.chunk_id, l.memory_id, max(l.score)::double precision AS anchor_score, min(l.tier) AS tier,
             array_agg(t.term ORDER BY l.score DESC, t.term) AS anchors, array_agg(t.way ORDER BY l.score DESC, t.term) AS ways
@@ -63,29 +66,37 @@ BEGIN
               AND c.tier = ANY (p_tiers)
             ORDER BY c.score DESC, c.row_id LIMIT v_cap) l
         GROUP BY l.chunk_id, l.memory_id
-        ORDER BY anchor_score DESC, l.chunk_id, l.memory_id LIMIT 300
-    ), placed AS (
-        SELECT 'chunk' AS origin, c.id AS row_id, d.path, d.source, c.heading, c.start_line, c.content, c.token_count, m.anchor_score, m.tier, m.anchors, m.ways
+    ), placed AS ( -- narrow: the text is read for what is returned; of a list that is long, what is not allowed takes no place
+        SELECT 'chunk' AS origin, c.id AS row_id, c.document_id AS whole, m.anchor_score, m.tier, m.anchors, m.ways
         FROM merged m
         JOIN hippocampus.chunks c ON c.id = m.chunk_id AND c.user_id = p_user_id AND c.app_name = p_app_name
         JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = p_user_id AND d.app_name = p_app_name
+        WHERE v_allowed IS NULL OR d.source = ANY (v_allowed)
         UNION ALL
-        SELECT 'memory', r.id, '', r.source, '', 1, r.content, r.token_count, m.anchor_score, m.tier, m.anchors, m.ways
+        SELECT 'memory', r.id, r.id, m.anchor_score, m.tier, m.anchors, m.ways
         FROM merged m
         JOIN hippocampus.memories r ON r.id = m.memory_id AND r.user_id = p_user_id AND r.app_name = p_app_name AND r.superseded_by IS NULL
-    ), scored AS (
-        SELECT p.*, least(1, greatest(0, coalesce(-(e.embedding OPERATOR(public.<#>) v_query), p.anchor_score))) AS query_score
+        WHERE v_allowed IS NULL OR r.source = ANY (v_allowed)
+        ORDER BY 4 DESC, 2 LIMIT 300
+    ), scored AS MATERIALIZED (
+        SELECT p.*, least(1, greatest(0, coalesce((
+            SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
+            WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
+              AND e.generation = v_serving.generation AND e.source = p.origin AND e.row_id = p.row_id), p.anchor_score))) AS query_score
         FROM placed p
-        LEFT JOIN hippocampus.embeddings e ON v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
-            AND e.generation = v_serving.generation AND e.source = p.origin AND e.row_id = p.row_id
-        WHERE hippocampus._source_allowed(p_user_id, p_app_name, p.source)
-    ), best AS (
-        SELECT DISTINCT ON (coalesce(nullif(s.path, ''), s.row_id::text)) s.*, v_weight * s.anchor_score + (1 - v_weight) * s.query_score AS score
-        FROM scored s ORDER BY coalesce(nullif(s.path, ''), s.row_id::text), score DESC, s.row_id
+    ), best AS MATERIALIZED (
+        SELECT b.* FROM (
+            SELECT DISTINCT ON (s.whole) s.*, v_weight * s.anchor_score + (1 - v_weight) * s.query_score AS score
+            FROM scored s ORDER BY s.whole, score DESC, s.row_id) b
+        ORDER BY b.score DESC, b.row_id LIMIT p_max_chunks
     )
-    SELECT b.origin, b.row_id, b.path, b.source, b.heading, b.start_line, b.content, b.score, b.anchor_score, b.query_score,
-        b.anchors, b.ways, b.tier, b.token_count
-    FROM best b ORDER BY b.score DESC, b.row_id LIMIT p_max_chunks;
+    SELECT b.origin, b.row_id, coalesce(d.path, ''), coalesce(d.source, r.source), coalesce(c.heading, ''), coalesce(c.start_line, 1),
+        coalesce(c.content, r.content), b.score, b.anchor_score, b.query_score, b.anchors, b.ways, b.tier, coalesce(c.token_count, r.token_count)
+    FROM best b
+    LEFT JOIN hippocampus.chunks c ON b.origin = 'chunk' AND c.id = b.row_id AND c.user_id = p_user_id AND c.app_name = p_app_name
+    LEFT JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = p_user_id AND d.app_name = p_app_name
+    LEFT JOIN hippocampus.memories r ON b.origin = 'memory' AND r.id = b.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name
+    ORDER BY b.score DESC, b.row_id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.lookup_anchors IS

@@ -20,15 +20,18 @@ ORDER BY i.user_id, i.app_name;
 
 -- name: AnchorListTexts :many
 -- What a rebuild reads, in the order of ids: chunks, or memories, of sources that are allowed.
+WITH allowed AS (
+    SELECT array_agg(s.source) AS sources FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name
+)
 (SELECT c.id, d.kind, d.title, c.heading, c.content FROM hippocampus.chunks c
  JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
  WHERE @origin::text = 'chunk' AND c.user_id = @user_id AND c.app_name = @app_name AND c.id > @after_id
-   AND hippocampus._source_allowed(c.user_id, c.app_name, d.source)
+   AND ((SELECT allowed.sources FROM allowed) IS NULL OR d.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
  ORDER BY c.id LIMIT @max_rows)
 UNION ALL
 (SELECT m.id, 'text'::text, ''::text, ''::text, m.content FROM hippocampus.memories m
  WHERE @origin::text = 'memory' AND m.user_id = @user_id AND m.app_name = @app_name AND m.id > @after_id
-   AND m.superseded_by IS NULL AND hippocampus._source_allowed(m.user_id, m.app_name, m.source)
+   AND m.superseded_by IS NULL AND ((SELECT allowed.sources FROM allowed) IS NULL OR m.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
  ORDER BY m.id LIMIT @max_rows)
 ORDER BY 1;
 

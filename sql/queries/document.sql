@@ -37,3 +37,6 @@ FROM hippocampus.chunks c
 JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
 WHERE c.user_id = @user_id AND c.app_name = @app_name
 ORDER BY c.id LIMIT @max_rows;
+
+-- name: DocumentStats :one
+SELECT * FROM hippocampus.document_stats(p_user_id => @user_id, p_app_name => @app_name);

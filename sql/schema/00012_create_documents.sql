@@ -207,7 +207,14 @@ SELECT ''::text AS origin, c.id AS row_id, d.path, d.source, c.heading, c.start_
 FROM hippocampus.chunks c JOIN hippocampus.documents d ON false WHERE false;
 COMMENT ON VIEW hippocampus.anchor_hits IS
     'What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n].';
-GRANT SELECT ON hippocampus.document_changes, hippocampus.chunk_hits, hippocampus.anchor_hits
+
+CREATE VIEW hippocampus.document_statistics WITH (security_invoker = true) AS
+SELECT 0::bigint AS documents, 0::bigint AS chunks, 0::bigint AS tokens, 0::bigint AS without_vector, 0::bigint AS anchors,
+    0::bigint AS entries, 0::bigint AS entries_since, i.built_at, false::boolean AS rebuilding, '{}'::text[] AS denied, '{}'::text[] AS sources
+FROM hippocampus.anchor_indexes i WHERE false;
+COMMENT ON VIEW hippocampus.document_statistics IS
+    'What document_stats returns: a corpus and its anchor index. entries are the rows of all lists, entries_since those of what was stored since the last rebuild; sources are null where all are allowed.';
+GRANT SELECT ON hippocampus.document_changes, hippocampus.chunk_hits, hippocampus.anchor_hits, hippocampus.document_statistics
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
 INSERT INTO hippocampus.settings (key, value) VALUES
@@ -220,7 +227,7 @@ DELETE FROM hippocampus.settings WHERE key = 'anchors' AND app_name <> '*' OR ke
 ALTER TABLE hippocampus.settings DISABLE TRIGGER USER;
 DELETE FROM hippocampus.settings WHERE key = 'anchors';
 ALTER TABLE hippocampus.settings ENABLE TRIGGER USER;
-DROP VIEW hippocampus.document_changes, hippocampus.chunk_hits, hippocampus.anchor_hits;
+DROP VIEW hippocampus.document_changes, hippocampus.chunk_hits, hippocampus.anchor_hits, hippocampus.document_statistics;
 DROP TABLE hippocampus.allowed_sources, hippocampus.anchor_denials, hippocampus.anchor_chunks, hippocampus.anchors,
     hippocampus.anchor_indexes, hippocampus.chunks, hippocampus.documents;
 DELETE FROM hippocampus.postings WHERE source = 'chunk';

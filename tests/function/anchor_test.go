@@ -147,6 +147,7 @@ func TestLookupAnchors(t *testing.T) {
 		b.refuses(t, "HC009", "p_anchor_weight is 2", "SELECT hippocampus.lookup_anchors($1, $2, 'x', p_anchor_weight => 2)", b.UserID, b.AppName)
 		b.refuses(t, "HC009", "daily", "SELECT hippocampus.lookup_anchors($1, $2, 'x', p_tiers => '{daily}')", b.UserID, b.AppName)
 		b.refuses(t, "HC004", "p_query_embedding", "SELECT hippocampus.lookup_anchors($1, $2, 'x', '[1]')", b.UserID, b.AppName)
+		b.refuses(t, "HC009", "leaves out parts", `SELECT hippocampus.put_setting('*', 'anchors', '{"theta": 0.5}')`)
 		b.refuses(t, "HC009", "part theta", `SELECT hippocampus.put_setting('*', 'anchors', '{"theta": 2}')`)
 		b.refuses(t, "HC009", "'top'", `SELECT hippocampus.put_setting('*', 'anchors/m', '{"top": 2}')`)
 	})
@@ -199,9 +200,17 @@ func TestAnchorTiers(t *testing.T) {
 		b.corpus(t)
 		b.document(t, "probes.md", "", chunk(1, "", "liveness again, less so"))
 		require.Equal(t, []string{"Liveness", "volume"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1 ORDER BY 1", b.UserID))
+		// A section that was changed and says it all the same keeps it, and is found by it when it has its vector.
+		b.document(t, "probes.md", "", chunk(1, "", "the LIVENESS probe is new"))
+		b.embedChunks(t, map[string]any{"the LIVENESS probe is new": nearTo(1)})
+		require.Equal(t, []string{"the LIVENESS probe is new"}, hitTexts(b.lookup(t, "liveness", "")))
+		b.document(t, "volumes.md", "", chunk(1, "", "a folder keeps files"))
+		require.Equal(t, []string{"Liveness"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
+		b.document(t, "volumes.md", "", chunk(1, "", "a folder keeps files, a volume too")) // which waits for the night
+		require.Empty(t, b.lookup(t, "volume", ""))
 		b.exec(t, "SELECT hippocampus.delete_document($1, $2, 'probes.md')", b.UserID, b.AppName)
-		require.Equal(t, []string{"volume"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
-		require.Equal(t, int64(1), get[int64](t, b, "SELECT count(*) FROM hippocampus.embeddings e WHERE e.user_id = $1 AND e.source = 'anchor'", b.UserID))
+		require.Empty(t, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.embeddings e WHERE e.user_id = $1 AND e.source = 'anchor'", b.UserID))
 	})
 }
 
