@@ -61,7 +61,8 @@ type scale struct {
 	tenants    []tenantSize
 }
 
-func (s *scale) run(ctx context.Context) error {
+// prepare loads the corpus and has its vector indexes built.
+func (s *scale) prepare(ctx context.Context) error {
 	r := s.results
 	err := s.Pool.QueryRow(ctx, "SELECT g.dimension, g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving'").
 		Scan(&r.Dimension, &s.generation)
@@ -79,9 +80,16 @@ func (s *scale) run(ctx context.Context) error {
 	if r.Load, err = s.load(ctx); err != nil {
 		return err
 	}
-	if r.Index, err = s.buildIndexes(ctx); err != nil {
+	r.Index, err = s.buildIndexes(ctx)
+	return err
+}
+
+func (s *scale) run(ctx context.Context) error {
+	if err := s.prepare(ctx); err != nil {
 		return err
 	}
+	r := s.results
+	var err error
 	if r.Sizes, err = relationSizes(ctx, s.Pool); err != nil {
 		return err
 	}

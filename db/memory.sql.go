@@ -467,6 +467,34 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 	return id, err
 }
 
+const memoryRememberEpisodes = `-- name: MemoryRememberEpisodes :one
+SELECT hippocampus._remember_episodes(p_user_id => $1, p_app_name => $2, p_thread_id => $3,
+    p_episodes => $4, p_embeddings => $5::public.vector[], p_embedding_model => $6)::uuid[] AS ids
+`
+
+type MemoryRememberEpisodesParams struct {
+	UserID         string
+	AppName        string
+	ThreadID       uuid.UUID
+	Episodes       json.RawMessage
+	Embeddings     []pgvector.Vector
+	EmbeddingModel *string
+}
+
+func (q *Queries) MemoryRememberEpisodes(ctx context.Context, db DBTX, arg *MemoryRememberEpisodesParams) ([]uuid.UUID, error) {
+	row := db.QueryRow(ctx, memoryRememberEpisodes,
+		arg.UserID,
+		arg.AppName,
+		arg.ThreadID,
+		arg.Episodes,
+		arg.Embeddings,
+		arg.EmbeddingModel,
+	)
+	var ids []uuid.UUID
+	err := row.Scan(&ids)
+	return ids, err
+}
+
 const memoryRememberEvents = `-- name: MemoryRememberEvents :one
 SELECT hippocampus.remember_events(p_user_id => $1, p_app_name => $2, p_thread_id => $3,
     p_source => $4)::integer AS remembered

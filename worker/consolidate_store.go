@@ -30,7 +30,10 @@ const (
 // for a client's, is tried again: the model's work is not thrown away for that.
 func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
 	for try := 1; ; try++ {
-		done, err = c.storeOnce(ctx, p, l, mayComplete)
+		begun := time.Now()
+		if done, err = c.storeOnce(ctx, p, l, mayComplete); err == nil {
+			c.wrote(time.Since(begun))
+		}
 		var open *undecidedError
 		if errors.As(err, &open) { // one that is like it came up meanwhile: read both, and store again
 			c.rounds++
@@ -160,9 +163,15 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 		result.FactIDs = appendIDs(result.FactIDs, id)
 		result.Facts++
 	}
-	for _, m := range l.memories() {
-		id, err := c.writeMemory(ctx, tx, p, m)
-		if err != nil {
+	episodes, err := c.writeEpisodes(ctx, tx, p, l.episodes)
+	if err != nil {
+		return fmt.Errorf("store episodes: %w", err)
+	}
+	for i, m := range l.memories() {
+		var id uuid.UUID
+		if m.kind == episode { // they come first
+			id = episodes[i]
+		} else if id, err = c.writeMemory(ctx, tx, p, m); err != nil {
 			return fmt.Errorf("store a memory: %w", err)
 		}
 		source(id, nilUUID, m.span, m.model)
@@ -216,31 +225,17 @@ func (c *consolidation) writeMemory(ctx context.Context, tx pgx.Tx, p *piece, m 
 	tokens := int32(c.config.Counter.Count(m.content))
 	params := &db.MemoryRememberParams{
 		AppName: p.thread.AppName, Author: m.author, Category: m.category, Content: m.content, Importance: &m.score,
-		InitialScore: m.initialScore, Intensity: 0.5, Metadata: json.RawMessage(`{}`), MemoryType: "episodic",
-		OccurredFrom: &m.from, OccurredUntil: &m.until, Source: FastReplay, Tags: m.tags, ThreadID: &p.thread.ID,
-		TokenCount: &tokens, UserID: p.thread.UserID,
-	}
-	if len(m.context) > 0 {
-		text, err := json.Marshal(m.context)
-		if err != nil {
-			return uuid.Nil, fmt.Errorf("write the context: %w", err)
-		}
-		params.Metadata = text
-	}
-	if params.Tags == nil {
-		params.Tags = []string{}
+		InitialScore: m.initialScore, Intensity: 0.5, Metadata: json.RawMessage(`{}`), OccurredFrom: &m.from,
+		OccurredUntil: &m.until, Tags: []string{}, ThreadID: &p.thread.ID, TokenCount: &tokens, UserID: p.thread.UserID,
 	}
 	params.Embedding, params.EmbeddingModel = c.vector(m.vector)
-	switch m.kind {
-	case episode:
-		params.FromSeq, params.ToSeq = &m.fromSeq, &m.toSeq
-	case insight:
+	if m.kind == insight {
 		// Without a range of its own: the same insight from another conversation is the same memory.
 		params.MemoryType, params.Source = "semantic", DeepReflection
 		params.DrawnFrom, params.DrawnTo = &m.fromSeq, &m.toSeq // for its trust
-	case summary:
+	} else {
 		params.FromSeq, params.ToSeq = &m.fromSeq, &m.toSeq
-		params.MemoryType, params.Category = "summary", "other"
+		params.MemoryType, params.Category, params.Source = "summary", "other", FastReplay
 	}
 	return c.queries.MemoryRemember(ctx, tx, params)
 }

@@ -88,7 +88,7 @@ func (c *consolidation) reflect(ctx context.Context, t *part) ([]*model.Reflecti
 // in episodes.
 func (c *consolidation) episodes(p *piece) (all []*newMemory, kept int) {
 	for group := range slices.Chunk(p.fast.events, p.episodicTurns) {
-		if !slices.ContainsFunc(group, func(e *event) bool { return e.EffectiveImportance >= float64(p.minImportance) }) {
+		if !slices.ContainsFunc(group, func(e *event) bool { return float32(e.EffectiveImportance) >= p.minImportance }) {
 			continue
 		}
 		kept += len(group)

@@ -26,6 +26,7 @@ type metrics struct {
 	retained     *prometheus.CounterVec
 	rows         *prometheus.CounterVec
 	snoozes      *prometheus.CounterVec
+	storeSeconds prometheus.Histogram
 
 	consolidations *prometheus.Desc
 	paused         *prometheus.Desc
@@ -61,6 +62,10 @@ func newMetrics(w *Worker) *metrics {
 		snoozes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: name("snoozes_total"), Help: "Jobs that were put off since a provider asked for patience.",
 		}, []string{"kind"}),
+		storeSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: name("consolidation_store_seconds"), Help: "Transactions that stored what consolidations made.",
+			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 5, 15},
+		}),
 
 		consolidations: prometheus.NewDesc("hippocampus_consolidation_jobs", "Consolidations by status.", []string{"status"}, nil),
 		paused:         prometheus.NewDesc(name("queue_paused"), "1 while this worker takes no jobs from a queue.", []string{"queue"}, nil),
@@ -74,7 +79,7 @@ func newMetrics(w *Worker) *metrics {
 
 // own are the metrics that this process counts.
 func (m *metrics) own() []prometheus.Collector {
-	return []prometheus.Collector{m.callDuration, m.counted, m.embedded, m.jobDuration, m.retained, m.rows, m.snoozes}
+	return []prometheus.Collector{m.callDuration, m.counted, m.embedded, m.jobDuration, m.retained, m.rows, m.snoozes, m.storeSeconds}
 }
 
 // Describe is Prometheus's.

@@ -47,7 +47,7 @@ type Worker struct {
 	started atomic.Bool
 
 	// what this process has done; see [Worker.Done]
-	finished, embedded, counted atomic.Int64
+	finished, embedded, counted, storing atomic.Int64
 
 	// generations are those of embeddings that this worker has joined the queues of.
 	generations struct {
@@ -138,21 +138,6 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 
 // Client is River's client: to insert jobs, cancel them, pause queues, or be told of events.
 func (w *Worker) Client() *river.Client[pgx.Tx] { return w.client }
-
-// Done is what a worker has done since it was made.
-type Done struct {
-	// Consolidations is how many have ended well.
-	Consolidations int64
-	// Embedded is how many rows embedding jobs gave a vector; consolidations embed their own.
-	Embedded int64
-	// Counted is how many rows had their tokens counted.
-	Counted int64
-}
-
-// Done tells what this worker has done.
-func (w *Worker) Done() Done {
-	return Done{Consolidations: w.finished.Load(), Counted: w.counted.Load(), Embedded: w.embedded.Load()}
-}
 
 // Start checks that the database fits this binary and the embedder, and starts to work. It returns
 // when the first jobs can be fetched. Cancelling the context stops the worker as Stop does.

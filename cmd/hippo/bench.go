@@ -24,7 +24,7 @@ under apps whose names begin with "bench-": use a database of its own.`,
 			return usageError{errors.New("say what is to be measured")}
 		},
 	}
-	cmd.AddCommand(a.benchBudget(), a.benchCorf(), a.benchLoad(), a.benchRecall(), a.benchReembed(), a.benchRetention(), a.benchScale())
+	cmd.AddCommand(a.benchBudget(), a.benchCorf(), a.benchLoad(), a.benchRecall(), a.benchReembed(), a.benchRetention(), a.benchScale(), a.benchTiers())
 	return cmd
 }
 

@@ -1,6 +1,4 @@
--- Writes a vector into each generation of its model, replacing one that is there, and takes the row off their
--- queues. The row itself may still be to come: remember and upsert_fact write the vector first, so that the row
--- is not queued for one.
+-- Writes the vector of one row: see _store_embeddings.
 CREATE OR REPLACE FUNCTION hippocampus._store_embedding(
     p_user_id text,
     p_app_name text,
@@ -12,37 +10,8 @@ CREATE OR REPLACE FUNCTION hippocampus._store_embedding(
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
-DECLARE
-    v_model text := p_model;
-    v_serving hippocampus.embedding_models;
-    v_generations integer[];
 BEGIN
-    SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
-    IF v_serving.model IS NULL AND p_model IS NOT NULL THEN
-        PERFORM hippocampus._name_embedding_model(p_model);
-        SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving'; -- maybe another's
-        IF v_serving.model IS NULL THEN -- a bound login names none: its vector is one of the model that serves
-            v_model := NULL;
-        END IF;
-    END IF;
-    SELECT array_agg(g.generation) INTO v_generations FROM hippocampus.embedding_models g
-    WHERE g.status <> 'retired' AND g.dimension = public.vector_dims(p_embedding)
-      AND (g.model = v_model OR v_model IS NULL AND g.status = 'serving');
-    IF v_generations IS NULL THEN
-        IF v_model IS NOT NULL AND NOT EXISTS (
-                SELECT FROM hippocampus.embedding_models g WHERE g.status <> 'retired' AND g.model = v_model) THEN
-            RAISE EXCEPTION 'the embedding is of model %, this deployment serves %', quote_literal(v_model), quote_literal(v_serving.model)
-                USING ERRCODE = 'HC014', HINT = 'Vectors of two models cannot be compared; embed with the model that serves.';
-        END IF;
-        v_generations := ARRAY[v_serving.generation]; -- whose dimension it has not, as _unit_vector says
-    END IF;
-    INSERT INTO hippocampus.embeddings AS e (generation, dimension, row_id, user_id, app_name, source, embedding)
-    SELECT g.generation, g.dimension, p_row_id, p_user_id, p_app_name, p_source,
-        hippocampus._unit_vector('p_embedding', p_embedding, g.dimension)
-    FROM hippocampus.embedding_models g WHERE g.generation = ANY (v_generations)
-    ON CONFLICT (user_id, app_name, generation, source, row_id) DO UPDATE SET embedding = excluded.embedding;
-    DELETE FROM hippocampus.embedding_queue q
-    WHERE q.row_id = p_row_id AND q.user_id = p_user_id AND q.app_name = p_app_name AND q.generation = ANY (v_generations);
+    PERFORM hippocampus._store_embeddings(p_user_id, p_app_name, p_source, ARRAY[p_row_id], ARRAY[p_embedding], p_model);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._store_embedding IS 'Writes the vector of a row, whether or not the row is there yet.';

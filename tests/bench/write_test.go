@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -34,6 +35,31 @@ func BenchmarkAppendEvent(b *testing.B) {
 	}
 	l.report(b)
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// BenchmarkAppendEventPolicy is one urgent event a transaction where the app's policy is enabled, and
+// in turns one where it is not: times is what the policy's trigger costs.
+func BenchmarkAppendEventPolicy(b *testing.B) {
+	pool := dbtest.DB(b, dbtest.Dimension(dimension), dbtest.Durable())
+	ctx, d := context.Background(), newData()
+	_, err := pool.Exec(ctx, `SELECT hippocampus.put_consolidation_policy('policy', '{"enabled": true}')`)
+	require.NoError(b, err)
+	var times [2]latencies
+	threads := [2]string{newThread(ctx, b, pool, "writer")}
+	require.NoError(b, pool.QueryRow(ctx, "SELECT hippocampus.create_thread('writer', 'policy')::text").Scan(&threads[1]))
+	for b.Loop() {
+		for i, thread := range threads {
+			text := d.text()
+			times[i].time(func() {
+				_, err := pool.Exec(ctx, `SELECT hippocampus.append_event($1, 'user', 'message', jsonb_build_object('text', $2::text),
+					p_importance => 0.9, p_token_count => 40)`, thread, text)
+				require.NoError(b, err)
+			})
+		}
+	}
+	times[1].report(b)
+	slices.Sort(times[0])
+	b.ReportMetric(float64(times[1][len(times[1])/2])/float64(times[0][len(times[0])/2]), "times")
 }
 
 // BenchmarkAppendEventParallel is the same from 16 clients, each with a thread of its own.
