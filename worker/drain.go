@@ -13,12 +13,41 @@ import (
 	"github.com/hippocampus-memory/hippocampus/db"
 )
 
-// drainInterval is how often Drain looks.
-const drainInterval = 50 * time.Millisecond
+// drainInterval is how often Drain looks, drainNotice how often it says what it waits for.
+const (
+	drainInterval = 50 * time.Millisecond
+	drainNotice   = 15 * time.Second
+)
 
 // jobsAreLeft asks for jobs that have not ended. sqlc doesn't know River's tables, so it stands here.
 const jobsAreLeft = `SELECT EXISTS (SELECT FROM hippocampus.river_job r
 	WHERE r.queue = ANY ($1) AND r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled'))`
+
+// jobsAreElsewhere asks for jobs that run, but in no client of ours, and for those that wait for another try.
+const jobsAreElsewhere = `SELECT count(*) FILTER (WHERE r.state = 'running' AND r.attempted_by[cardinality(r.attempted_by)] <> $1),
+	count(*) FILTER (WHERE r.state IN ('retryable', 'scheduled')), min(r.scheduled_at) FILTER (WHERE r.state IN ('retryable', 'scheduled'))
+	FROM hippocampus.river_job r WHERE r.queue = ANY ($2)`
+
+// tellWaiting logs what Drain waits for: a job of a worker that died looks as if it ran until it is rescued.
+func (w *Worker) tellWaiting(ctx context.Context, what string) {
+	var (
+		elsewhere, again int64
+		next             *time.Time
+	)
+	err := w.pool.QueryRow(ctx, jobsAreElsewhere, w.client.ID(), []string{queueConsolidation, queueSweep}).Scan(&elsewhere, &again, &next)
+	if err != nil {
+		w.logger.WarnContext(ctx, "what is waited for could not be read", "error", db.Wrap(err))
+		return
+	}
+	args := []any{"for", what}
+	if elsewhere > 0 {
+		args = append(args, "running_elsewhere", elsewhere, "taken_over_if_dead_after", w.config.RescueAfter.String())
+	}
+	if again > 0 {
+		args = append(args, "tried_again_later", again, "next_try", next.UTC().Format(time.RFC3339))
+	}
+	w.logger.InfoContext(ctx, "still waiting", args...)
+}
 
 // isLeft tells what is left to do, of one moment: between two, work may go from a job to a queue.
 func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
@@ -65,6 +94,8 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 // this worker's model, no token to count. It waits for retries, too, so bound it by the context where a model may fail. Rows
 // whose next try is put off don't count. The worker must have been started.
 func (w *Worker) Drain(ctx context.Context) error {
+	notice := time.NewTicker(drainNotice)
+	defer notice.Stop()
 	for {
 		left, err := w.isLeft(ctx)
 		if err != nil {
@@ -78,6 +109,8 @@ func (w *Worker) Drain(ctx context.Context) error {
 			return fmt.Errorf("wait for %s: %w", left, ctx.Err())
 		case <-w.client.Stopped():
 			return errors.New("wait for jobs: the worker has stopped")
+		case <-notice.C:
+			w.tellWaiting(ctx, left)
 		case <-time.After(drainInterval):
 		}
 	}

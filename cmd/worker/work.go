@@ -67,7 +67,9 @@ func (a *app) work(ctx context.Context) (err error) {
 		"embedder", models.Embedder.Name(), "chat", a.chatModel, "http", server.address)
 	var drainErr error
 	if a.once {
-		drainErr = errors.Join(w.Drain(ctx), a.tellFailed(ctx, pool))
+		if drainErr = w.Drain(ctx); ctx.Err() == nil {
+			drainErr = errors.Join(drainErr, a.tellFailed(ctx, pool))
+		}
 	} else {
 		select {
 		case <-ctx.Done():
