@@ -61,10 +61,12 @@ BEGIN
             v_room := v_room - v_event.cost;
         END IF;
     END LOOP;
-    -- as many memories as there can be room for: all but what the history fills of its share. How long they
-    -- are shows when they are read, so a few first, and more only where these leave room.
+    -- as many memories as there can be room for: all but what the history fills of its share. The newest tell
+    -- how long they are; where those that are found are shorter and leave room, more are asked for.
     v_room := p_max_tokens - p_history_budget + v_room;
-    v_limit := least(10000, greatest(20, v_room / 64));
+    SELECT least(10000, greatest(20, 1.2 * v_room / avg(n.token_count + 11)))::integer INTO v_limit
+    FROM (SELECT m.token_count FROM hippocampus.memories m WHERE m.user_id = p_user_id AND m.app_name = p_app_name
+          ORDER BY m.created_at DESC, m.id DESC LIMIT 30) n;
     LOOP
         SELECT array_agg(m), count(*), coalesce(sum(m.token_count + 11) FILTER (WHERE m.token_count <= p_max_tokens AND m.copy = 1
             AND NOT m.told), 0)

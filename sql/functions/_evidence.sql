@@ -89,12 +89,13 @@ BEGIN
                 AND (d.step = 0 OR (t.row_id IN (SELECT l.row_id FROM lenders l)) IS TRUE)
               GROUP BY 1, 2) s
         GROUP BY s.place
+    ), heard AS MATERIALIZED (
+        SELECT h.place / 16777216 AS number, h.term, count(*) AS rows FROM hits h WHERE h.place IS NOT NULL GROUP BY 1, 2
     ), talks AS ( -- for a talk, a term weighs by how many talks hold it
-        SELECT w.number, sum(w.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
-        FROM (SELECT c.number, c.rows, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
-              FROM (SELECT h.place / 16777216 AS number, count(*) AS rows,
-                        count(*) OVER (PARTITION BY h.term) / v_read[h.term] AS df
-                    FROM hits h WHERE h.place IS NOT NULL GROUP BY h.place / 16777216, h.term) c) w
+        SELECT w.number, sum(d.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
+        FROM (SELECT c.term, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
+              FROM (SELECT h.term, count(*) / v_read[h.term] AS df FROM heard h GROUP BY h.term) c) d
+        JOIN heard w ON w.term = d.term
         JOIN hippocampus.threads t ON t.number = w.number AND t.user_id = p_user_id AND t.app_name = p_app_name
         WHERE (w.number IN (SELECT f.place / 16777216 FROM found f)) IS TRUE
         GROUP BY w.number

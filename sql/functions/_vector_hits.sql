@@ -3,8 +3,7 @@
 --   index  A large tenant has a partial HNSW index whose predicate names it: the statement repeats the
 --          predicate as literals, or the planner could not prove it.
 --   signs  The others look at the signs of all of their vectors, and read those that have most in common with
---          the question's: three times as many as are wanted. For a model whose signs tell enough (see
---          _measure_signs).
+--          the question's: 100 more than are wanted. For a model whose signs tell enough (see _measure_signs).
 --   exact  All vectors are read: of a tenant that has no more than that, for any other model, and where p_exact
 --          asks for it.
 --
@@ -26,7 +25,7 @@ DECLARE
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
     v_signs bit varying;
-    v_alike integer := greatest(100, 3 * least(p_limit, 1000000));
+    v_alike integer := least(p_limit, 1000000) + 100;
     v_scan text;
     v_search text;
 BEGIN
@@ -41,7 +40,7 @@ BEGIN
         v_scan := current_setting('hnsw.iterative_scan', true);
         v_search := current_setting('hnsw.ef_search', true);
         PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
-            set_config('hnsw.ef_search', least(1000, greatest(100, 2 * p_limit))::text, true);
+            set_config('hnsw.ef_search', least(1000, greatest(100, p_limit + 50))::text, true);
         RETURN QUERY EXECUTE format(
             'SELECT e.row_id, -(e.embedding::public.halfvec(%1$s) OPERATOR(public.<#>) $1)
              FROM hippocampus.embeddings e

@@ -104,7 +104,7 @@ BEGIN
         CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
-    ), parts AS (
+    ), parts AS MATERIALIZED ( -- or each would be worked out wherever it is used
         SELECT m.row_id, m.occurred_until, m.thread_id, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
             coalesce(m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when, false) AS timely,
             least(1, greatest(0, coalesce(m.similarity, (
