@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION hippocampus._append(
 ) RETURNS SETOF hippocampus.events
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
     v_thread hippocampus.threads;

@@ -73,8 +73,10 @@ BEGIN
         SELECT f.row_id, f.place, -o.n, o.idf * s.tf * 2.2 / (s.tf + 1.2 * (0.6 + 0.4 * s.length / v_mean))
         FROM found f
         CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
-        JOIN hippocampus.postings s ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source
-            AND s.term = o.term AND s.row_id = f.row_id
+        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that a term has
+            SELECT p.tf, p.length FROM hippocampus.postings p
+            WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = p_source
+              AND p.term = o.term AND p.row_id = f.row_id LIMIT 1) s
     ), lenders AS MATERIALIZED (
         SELECT f.row_id, a.asks FROM (SELECT * FROM found l ORDER BY l.weight DESC, l.row_id LIMIT 200) f
         LEFT JOIN LATERAL (SELECT true AS asks FROM hippocampus.postings s

@@ -12,6 +12,7 @@ CREATE OR REPLACE FUNCTION hippocampus._index_terms(
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
 AS $fn$
 BEGIN
     WITH rows AS MATERIALIZED (

@@ -4,12 +4,15 @@ CREATE OR REPLACE FUNCTION hippocampus._query_terms(
     p_app_name text,
     p_query text
 ) RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
-BEGIN ATOMIC
-    SELECT coalesce(array_agg(t.term ORDER BY t.term COLLATE "C"), '{}') FROM (
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    RETURN (SELECT coalesce(array_agg(t.term ORDER BY t.term COLLATE "C"), '{}') FROM (
         SELECT x.term FROM hippocampus._text_terms(left(coalesce(p_query, ''), 20000), hippocampus._text_config(p_app_name)) x
-        ORDER BY x.tf DESC, hashtextextended(x.term, 0), x.term LIMIT 256) t;
-END;
+        ORDER BY x.tf DESC, hashtextextended(x.term, 0), x.term LIMIT 256) t);
+END
+$fn$;
 COMMENT ON FUNCTION hippocampus._query_terms IS 'The terms that a query looks up in postings; at most 256.';
 REVOKE ALL ON FUNCTION hippocampus._query_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._query_terms

@@ -6,16 +6,19 @@ CREATE OR REPLACE FUNCTION hippocampus._ranking(
     p_profile text,
     p_model text
 ) RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER
-BEGIN ATOMIC
-    SELECT CASE p_profile
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    RETURN CASE p_profile
         WHEN 'strength' THEN '{"text": 0, "vector": 0.6, "strength": 0.3, "recency": 0.1}'::jsonb
         WHEN 'retention' THEN '{"text": 0, "vector": 1, "strength": 0, "recency": 0}'::jsonb
         ELSE (SELECT s.value FROM hippocampus.settings s
               WHERE s.app_name IN (p_app_name, '*') AND s.key IN ('ranking', 'ranking/' || p_model)
               ORDER BY s.app_name = '*', s.key = 'ranking'
               LIMIT 1) END;
-END;
+END
+$fn$;
 COMMENT ON FUNCTION hippocampus._ranking IS
     'The weights of a ranking profile: text, vector, strength, recency. The default profile''s are the settings ranking/MODEL or ranking.';
 REVOKE ALL ON FUNCTION hippocampus._ranking FROM PUBLIC;

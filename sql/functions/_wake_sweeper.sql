@@ -13,6 +13,7 @@ DECLARE
     v_kind text := TG_ARGV[0];
     v_queues text[] := ARRAY['sweep'];
     v_queue text;
+    v_key bytea;
     v_inserted bigint;
 BEGIN
     IF v_kind = 'count_tokens' THEN -- an IF of its own: embedding_queue has no such column
@@ -23,12 +24,16 @@ BEGIN
         v_queues := ARRAY(SELECT DISTINCT 'embed_' || n.generation FROM new_rows n);
     END IF;
     FOREACH v_queue IN ARRAY v_queues LOOP
+        v_key := sha256(convert_to('sweep ' || v_kind || ' ' || v_queue, 'UTF8'));
+        CONTINUE WHEN EXISTS ( -- it waits already, as mostly where much is written
+            SELECT FROM hippocampus.river_job j WHERE j.unique_key = v_key AND j.unique_states IS NOT NULL
+                AND hippocampus.river_job_state_in_bitmask(j.unique_states, j.state));
         CONTINUE WHEN NOT pg_try_advisory_xact_lock(hashtextextended('hippocampus.sweep.' || v_kind || v_queue, 0));
         BEGIN
             INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts, unique_key, unique_states)
             VALUES (v_kind, CASE v_queue WHEN 'sweep' THEN '{}'::jsonb
                     ELSE jsonb_build_object('generation', substr(v_queue, 7)::integer) END,
-                v_queue, 25, sha256(convert_to('sweep ' || v_kind || ' ' || v_queue, 'UTF8')), B'00000001')
+                v_queue, 25, v_key, B'00000001')
             ON CONFLICT (unique_key) WHERE unique_key IS NOT NULL AND unique_states IS NOT NULL
                 AND hippocampus.river_job_state_in_bitmask(unique_states, state)
             DO NOTHING
