@@ -123,7 +123,7 @@ func (q *Queries) MemoryGetPriorSummary(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryList = `-- name: MemoryList :many
-SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.list_memories(
+SELECT created_at, last_accessed_at, occurred_from, occurred_until, forget_at, forget_policy, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.list_memories(
     p_user_id => $1, p_app_name => $2, p_memory_type => $3, p_limit => $4,
     p_offset => $5)
 `
@@ -156,6 +156,8 @@ func (q *Queries) MemoryList(ctx context.Context, db DBTX, arg *MemoryListParams
 			&i.LastAccessedAt,
 			&i.OccurredFrom,
 			&i.OccurredUntil,
+			&i.ForgetAt,
+			&i.ForgetPolicy,
 			&i.FromSeq,
 			&i.ToSeq,
 			&i.RetentionScore,
@@ -194,7 +196,7 @@ func (q *Queries) MemoryList(ctx context.Context, db DBTX, arg *MemoryListParams
 }
 
 const memoryListInTimeSlice = `-- name: MemoryListInTimeSlice :many
-SELECT created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.memories_in_time_slice(
+SELECT created_at, last_accessed_at, occurred_from, occurred_until, forget_at, forget_policy, from_seq, to_seq, retention_score, initial_score, importance, running_intensity, encounter_count, access_count, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, memory_type, category, source, author, trust, visibility, shared_by, content, content_hash, tags, metadata FROM hippocampus.memories_in_time_slice(
     p_user_id => $1, p_app_name => $2, p_start => $3, p_end => $4,
     p_limit => $5, p_memory_type => $6)
 `
@@ -229,6 +231,8 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 			&i.LastAccessedAt,
 			&i.OccurredFrom,
 			&i.OccurredUntil,
+			&i.ForgetAt,
+			&i.ForgetPolicy,
 			&i.FromSeq,
 			&i.ToSeq,
 			&i.RetentionScore,

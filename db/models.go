@@ -424,6 +424,10 @@ type Memory struct {
 	LastAccessedAt time.Time
 	OccurredFrom   time.Time
 	OccurredUntil  time.Time
+	// Not before this does its score fall below its policy's threshold; predicted when it is stored, and anew when a sweep gets here. A use, which makes that later, leaves it alone: it is indexed, and a use should write no index.
+	ForgetAt time.Time
+	// The policies of the app by which forget_at was predicted, as a number (_retention_hash); 0 where nothing was.
+	ForgetPolicy int64
 	// First event of the thread that it tells; with to_seq, an inclusive range.
 	FromSeq *int64
 	ToSeq   *int64

@@ -8,8 +8,6 @@ package db
 import (
 	"context"
 	"time"
-
-	"github.com/google/uuid"
 )
 
 const retentionCleanup = `-- name: RetentionCleanup :one
@@ -77,52 +75,19 @@ func (q *Queries) RetentionFoldTotals(ctx context.Context, db DBTX, maxRows int3
 }
 
 const retentionSweep = `-- name: RetentionSweep :one
-SELECT b.scanned, b.refreshed, b.deleted, coalesce(b.after_user_id, '')::text AS after_user_id,
-    coalesce(b.after_app_name, '')::text AS after_app_name, coalesce(b.after_created_at, '0001-01-01 UTC')::timestamptz AS after_created_at,
-    coalesce(b.after_id, '00000000-0000-0000-0000-000000000000')::uuid AS after_id, (b.after_id IS NULL)::boolean AS done
-FROM hippocampus.sweep_retention(
-    p_after_user_id => $1, p_after_app_name => $2, p_after_created_at => $3,
-    p_after_id => $4, p_limit => $5) b
+SELECT b.scanned, b.refreshed, b.deleted FROM hippocampus.sweep_faded(p_limit => $1) b
 `
 
-type RetentionSweepParams struct {
-	AfterUserID    string
-	AfterAppName   string
-	AfterCreatedAt time.Time
-	AfterID        uuid.UUID
-	MaxRows        int32
-}
-
 type RetentionSweepRow struct {
-	Scanned        int32
-	Refreshed      int32
-	Deleted        int32
-	AfterUserID    string
-	AfterAppName   string
-	AfterCreatedAt time.Time
-	AfterID        uuid.UUID
-	Done           bool
+	Scanned   int32
+	Refreshed int32
+	Deleted   int32
 }
 
-func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, arg *RetentionSweepParams) (*RetentionSweepRow, error) {
-	row := db.QueryRow(ctx, retentionSweep,
-		arg.AfterUserID,
-		arg.AfterAppName,
-		arg.AfterCreatedAt,
-		arg.AfterID,
-		arg.MaxRows,
-	)
+func (q *Queries) RetentionSweep(ctx context.Context, db DBTX, maxRows int32) (*RetentionSweepRow, error) {
+	row := db.QueryRow(ctx, retentionSweep, maxRows)
 	var i RetentionSweepRow
-	err := row.Scan(
-		&i.Scanned,
-		&i.Refreshed,
-		&i.Deleted,
-		&i.AfterUserID,
-		&i.AfterAppName,
-		&i.AfterCreatedAt,
-		&i.AfterID,
-		&i.Done,
-	)
+	err := row.Scan(&i.Scanned, &i.Refreshed, &i.Deleted)
 	return &i, err
 }
 

@@ -238,7 +238,7 @@ func (q *Queries) ThreadListOfApp(ctx context.Context, db DBTX, arg *ThreadListO
 }
 
 const threadLock = `-- name: ThreadLock :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1 FOR NO KEY UPDATE
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus._lock_thread(p_thread_id => $1)
 `
 
 // The consolidation's last step holds the thread while it writes and moves the watermark.

@@ -129,9 +129,9 @@ type embedBatch struct {
 // work embeds a batch. It fails if that was not the rows' fault; b.pending are then the rows that
 // were not dealt with.
 func (b *embedBatch) work(ctx context.Context, rows []*queuedRow) error {
-	// in the order in which forget locks rows
+	// user by user, and of each in the order in which forget locks rows
 	slices.SortFunc(rows, func(a, b *queuedRow) int {
-		return cmp.Or(cmp.Compare(b.Source, a.Source), bytes.Compare(a.RowID[:], b.RowID[:]))
+		return cmp.Or(cmp.Compare(a.UserID, b.UserID), cmp.Compare(a.AppName, b.AppName), cmp.Compare(b.Source, a.Source), bytes.Compare(a.RowID[:], b.RowID[:]))
 	})
 	var (
 		blank []*queuedRow

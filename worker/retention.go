@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
@@ -18,9 +17,9 @@ import (
 // for a migration at most.
 const retentionLockTimeout = time.Second
 
-// RetentionArgs asks for a sweep through all memories: scores are refreshed, and what is below its
-// policy's threshold, or beyond its user's number, is deleted, and so are items of the store whose
-// time is over. The clock enqueues it, by [Config].RetentionSchedule.
+// RetentionArgs asks for a sweep: memories whose time has come and that are below their policy's
+// threshold, or beyond their user's number, are deleted, and so are items of the store whose time is
+// over. The clock enqueues it, by [Config].RetentionSchedule.
 type RetentionArgs struct{}
 
 // Kind is the name of the kind.
@@ -42,17 +41,13 @@ func (w *retentionWorker) Timeout(*river.Job[RetentionArgs]) time.Duration {
 }
 
 // retentionProgress is how far a sweep came. It stands in the job's metadata, and is written there
-// with each batch, so that another attempt goes on where one was cut off. When the sweep is done it
-// names nobody.
+// with each batch, so that another attempt goes on where one was cut off: what a batch dealt with is
+// no longer due.
 type retentionProgress struct {
-	AfterUserID    string    `json:"after_user_id,omitempty"`
-	AfterAppName   string    `json:"after_app_name,omitempty"`
-	AfterCreatedAt time.Time `json:"after_created_at,omitzero"`
-	AfterID        uuid.UUID `json:"after_id,omitzero"`
-	Swept          bool      `json:"swept,omitempty"`
-	Scanned        int64     `json:"scanned"`
-	Refreshed      int64     `json:"refreshed"`
-	Deleted        int64     `json:"deleted"`
+	Swept     bool  `json:"swept,omitempty"`
+	Scanned   int64 `json:"scanned"`
+	Refreshed int64 `json:"refreshed"`
+	Deleted   int64 `json:"deleted"`
 }
 
 // Work sweeps batch by batch, each in a transaction of its own that locks no more than its rows.
@@ -84,12 +79,12 @@ func (w *retentionWorker) Work(ctx context.Context, job *river.Job[RetentionArgs
 		w.metrics.retained.WithLabelValues("deleted").Add(float64(next.Deleted - p.Deleted))
 		p = next
 	}
-	w.logger.InfoContext(ctx, "retention has swept all memories", "job", job.ID, "scanned", p.Scanned,
+	w.logger.InfoContext(ctx, "retention has swept", "job", job.ID, "scanned", p.Scanned,
 		"refreshed", p.Refreshed, "deleted", p.Deleted)
 	return nil
 }
 
-// batch sweeps the next memories, or, when all were, trims users that have too many.
+// batch sweeps the next memories that are due, or, when all were, trims users that have too many.
 func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProgress) (done bool, err error) {
 	limit := int32(w.config.RetentionBatch)
 	if p.Swept {
@@ -116,20 +111,14 @@ func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProg
 		}
 		return true, nil
 	}
-	b, err := w.queries.RetentionSweep(ctx, tx, &db.RetentionSweepParams{
-		AfterAppName: p.AfterAppName, AfterCreatedAt: p.AfterCreatedAt, AfterID: p.AfterID, AfterUserID: p.AfterUserID,
-		MaxRows: limit,
-	})
+	b, err := w.queries.RetentionSweep(ctx, tx, limit)
 	if err != nil {
 		return false, err
 	}
-	*p = retentionProgress{
-		AfterAppName: b.AfterAppName, AfterCreatedAt: b.AfterCreatedAt, AfterID: b.AfterID, AfterUserID: b.AfterUserID,
-		Deleted: p.Deleted + int64(b.Deleted), Refreshed: p.Refreshed + int64(b.Refreshed), Scanned: p.Scanned + int64(b.Scanned),
-	}
-	if b.Done {
-		*p = retentionProgress{Deleted: p.Deleted, Refreshed: p.Refreshed, Scanned: p.Scanned, Swept: true}
-	}
+	p.Deleted += int64(b.Deleted)
+	p.Refreshed += int64(b.Refreshed)
+	p.Scanned += int64(b.Scanned)
+	p.Swept = b.Scanned < limit
 	return false, nil
 }
 

@@ -75,9 +75,14 @@ func (a *app) mcp() *cobra.Command {
 	return cmd
 }
 
-// mcpTools are all that an agent may call. Without a folder of skills there is no load_skill.
-func mcpTools(e *engine, skillFolder string) []*tools.Tool {
-	return slices.Concat(tools.Memory(e.service), tools.Graph(e.service), tools.Experience(e.service, skillFolder), tools.Documents(e.service))
+// mcpTools are all that an agent may call. Without a folder of skills there is no load_skill. A
+// client over HTTP gets nothing that is of all users: index_memory is for whoever started the server.
+func mcpTools(e *engine, f *mcpFlags) []*tools.Tool {
+	all := slices.Concat(tools.Memory(e.service), tools.Graph(e.service), tools.Experience(e.service, f.skills), tools.Documents(e.service))
+	if f.http == "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(t *tools.Tool) bool { return t.Name == "index_memory" })
 }
 
 func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcpserver.Tokens) error {
@@ -88,7 +93,7 @@ func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcps
 	config := &mcpserver.Config{
 		Instructions: "A lasting memory. Recall before you answer what may have been said before; remember what will matter later.",
 		Logger:       slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
-		Tools:        mcpTools(e, f.skills),
+		Tools:        mcpTools(e, f),
 		Version:      version(),
 	}
 	if f.http == "" {

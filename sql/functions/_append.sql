@@ -16,7 +16,7 @@ DECLARE
     v_count bigint := cardinality(p_events);
 BEGIN
     PERFORM hippocampus._check_appended(p_events);
-    SELECT t.* INTO v_thread FROM hippocampus.threads t WHERE t.id = p_thread_id FOR NO KEY UPDATE;
+    SELECT t.* INTO v_thread FROM hippocampus._lock_thread(p_thread_id) t;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'thread % is unknown', coalesce(p_thread_id::text, 'null')
             USING ERRCODE = 'HC002', HINT = 'Create it with create_thread; a bound role sees threads of its own scope only.';

@@ -11,7 +11,7 @@ AS $fn$
 DECLARE
     v_token uuid := gen_random_uuid();
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_lease_seconds', p_lease_seconds, 1, 86400);
     INSERT INTO hippocampus.anchor_indexes AS i (user_id, app_name, building, lease_token, lease_until)
     VALUES (p_user_id, p_app_name, 1, v_token, clock_timestamp() + make_interval(secs => p_lease_seconds))

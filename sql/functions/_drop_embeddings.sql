@@ -3,6 +3,8 @@ CREATE OR REPLACE FUNCTION hippocampus._drop_embeddings()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET enable_hashjoin = off -- or many rows that go would have all rows of all users read
+SET enable_mergejoin = off
 AS $fn$
 BEGIN
     DELETE FROM hippocampus.embeddings e USING old_rows o

@@ -20,6 +20,7 @@ DECLARE
     v_seqs bigint[];
     v_counts hippocampus.forgotten_counts;
 BEGIN
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_log', p_log, ARRAY['keep', 'erase']);
     WITH RECURSIVE older AS (
         SELECT m.id FROM hippocampus.memories m

@@ -12,6 +12,7 @@ AS $fn$
 DECLARE
     v_building integer;
 BEGIN
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     UPDATE hippocampus.anchor_indexes i SET lease_until = clock_timestamp() + make_interval(secs => p_lease_seconds)
     WHERE i.user_id = p_user_id AND i.app_name = p_app_name AND i.lease_token = p_token
     RETURNING i.building INTO v_building;

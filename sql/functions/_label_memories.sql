@@ -1,9 +1,11 @@
 -- Keeps memory_labels: on insert for all rows of a statement at once, on a change of tags or metadata row by row.
--- A deletion takes them along by the foreign key.
+-- A deletion takes them along, of all rows of a statement at once.
 CREATE OR REPLACE FUNCTION hippocampus._label_memories()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET enable_hashjoin = off -- or many rows that go would have all rows of all users read
+SET enable_mergejoin = off
 AS $fn$
 BEGIN
     IF TG_OP = 'INSERT' THEN
@@ -11,6 +13,10 @@ BEGIN
         SELECT n.occurred_from, n.id, n.user_id, n.app_name, l.label
         FROM new_rows n CROSS JOIN LATERAL hippocampus._labels(n.tags, n.metadata) AS l (label)
         WHERE n.tags <> '{}' OR n.metadata <> '{}';
+        RETURN NULL;
+    ELSIF TG_OP = 'DELETE' THEN
+        DELETE FROM hippocampus.memory_labels l USING old_rows o
+        WHERE l.memory_id = o.id AND l.user_id = o.user_id AND l.app_name = o.app_name;
         RETURN NULL;
     END IF;
     DELETE FROM hippocampus.memory_labels l
@@ -29,3 +35,5 @@ CREATE OR REPLACE TRIGGER memories_label AFTER INSERT ON hippocampus.memories
 CREATE OR REPLACE TRIGGER memories_label_again AFTER UPDATE OF tags, metadata ON hippocampus.memories
     FOR EACH ROW WHEN (OLD.tags <> NEW.tags OR OLD.metadata <> NEW.metadata)
     EXECUTE FUNCTION hippocampus._label_memories();
+CREATE OR REPLACE TRIGGER memories_unlabel AFTER DELETE ON hippocampus.memories
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._label_memories();

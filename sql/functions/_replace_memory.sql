@@ -22,7 +22,7 @@ DECLARE
     v_old uuid;
     v_id uuid;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.named %L %L %L %L %L', p_user_id, p_app_name, p_kind, p_category, p_name), 0));

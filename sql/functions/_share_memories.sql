@@ -6,9 +6,15 @@ CREATE OR REPLACE FUNCTION hippocampus._share_memories()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET enable_hashjoin = off -- or many rows that go would have all rows of all users read
+SET enable_mergejoin = off
 AS $fn$
 BEGIN
-    IF NEW.visibility = 'private' OR NEW.superseded_by IS NOT NULL THEN
+    IF TG_OP = 'DELETE' THEN
+        DELETE FROM hippocampus.shared_memories s USING old_rows o
+        WHERE s.memory_id = o.id AND s.user_id = o.user_id AND s.app_name = o.app_name;
+        RETURN NULL;
+    ELSIF NEW.visibility = 'private' OR NEW.superseded_by IS NOT NULL THEN
         DELETE FROM hippocampus.shared_memories s
         WHERE s.memory_id = NEW.id AND s.user_id = NEW.user_id AND s.app_name = NEW.app_name;
         RETURN NULL;
@@ -49,3 +55,5 @@ CREATE OR REPLACE TRIGGER memories_share AFTER UPDATE OF visibility, shared_by, 
     ON hippocampus.memories
     FOR EACH ROW WHEN (OLD.visibility = 'app' OR NEW.visibility = 'app')
     EXECUTE FUNCTION hippocampus._share_memories();
+CREATE OR REPLACE TRIGGER memories_unshare AFTER DELETE ON hippocampus.memories
+    REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hippocampus._share_memories();

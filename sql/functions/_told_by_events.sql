@@ -14,9 +14,6 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    IF coalesce(cardinality(p_thread_ids), 0) = 0 THEN
-        RETURN; -- of no event: then nothing is of the same ones, and no text need be compared with all others
-    END IF;
     RETURN QUERY
     WITH gone AS MATERIALIZED (
         SELECT g.thread_id, g.seq FROM unnest(p_thread_ids, p_seqs) AS g (thread_id, seq)

@@ -8,6 +8,8 @@ CREATE OR REPLACE FUNCTION hippocampus._unindex_terms(
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET enable_hashjoin = off -- or many rows that go would have all rows of all users read
+SET enable_mergejoin = off
 AS $fn$
 BEGIN
     WITH gone AS (

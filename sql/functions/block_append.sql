@@ -12,7 +12,7 @@ AS $fn$
 DECLARE
     v_value text;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
     PERFORM hippocampus._check_size('p_text', p_text, 0, 1048576);
     -- two that append to a block that is not there yet must not lose one of the texts

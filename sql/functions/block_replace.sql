@@ -13,7 +13,7 @@ AS $fn$
 DECLARE
     v_value text;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_old_text', p_old_text, 1, 1048576);
     PERFORM hippocampus._check_size('p_new_text', p_new_text, 0, 1048576);
     SELECT b.value INTO v_value FROM hippocampus.memory_blocks b

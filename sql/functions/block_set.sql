@@ -11,7 +11,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
     PERFORM hippocampus._check_size('p_value', p_value, 0, 1048576);
     -- of two that write a block that is not there yet, the second must find the first one's

@@ -1,4 +1,4 @@
--- The whole walk of sweep_retention in one transaction. The retention job does the same batch by batch.
+-- Retention in one transaction. The retention job does the same batch by batch.
 CREATE OR REPLACE FUNCTION hippocampus.cleanup_low_value_memories(
     p_threshold double precision DEFAULT 0.1,
     p_min_age_days integer DEFAULT 7,
@@ -21,11 +21,21 @@ BEGIN
         SELECT count(*) INTO v_deleted FROM hippocampus.memories m
         CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
         WHERE (p_user_id IS NULL OR m.user_id = p_user_id) AND (p_app_name IS NULL OR m.app_name = p_app_name)
-          AND m.created_at < p_now - make_interval(days => coalesce(p_min_age_days, p.min_age_days))
-          AND hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count,
-              m.last_accessed_at, m.created_at, p_now) < coalesce(p_threshold, p.threshold);
+          AND hippocampus._is_faded(p, hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count,
+              m.last_accessed_at, m.created_at, p_now), m.created_at, p_now, p_threshold, p_min_age_days);
         RETURN v_deleted;
     END IF;
+    -- what every policy says is found by the instants that were predicted; anything else must be computed
+    WHILE NOT EXISTS (SELECT FROM hippocampus.retention_policies p
+        WHERE (p_app_name IS NULL OR p.app_name IN (p_app_name, '*'))
+          AND (p.threshold <> p_threshold OR p.min_age_days <> p_min_age_days))
+    LOOP
+        SELECT b.* INTO v_batch FROM hippocampus.sweep_faded(5000, p_user_id, p_app_name, p_now) b;
+        v_deleted := v_deleted + v_batch.deleted;
+        IF v_batch.scanned < 5000 THEN
+            RETURN v_deleted;
+        END IF;
+    END LOOP;
     v_batch := ROW (0, 0, 0, '', '', '-infinity'::timestamptz, '00000000-0000-0000-0000-000000000000'::uuid);
     LOOP
         SELECT b.* INTO v_batch FROM hippocampus.sweep_retention(v_batch.after_user_id, v_batch.after_app_name,

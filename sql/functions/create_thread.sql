@@ -13,7 +13,7 @@ DECLARE
     v_id uuid;
     v_session_id text := coalesce(p_session_id, gen_random_uuid()::text);
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_session_id', v_session_id, 1, 255);
     IF p_state IS NULL THEN
         RAISE EXCEPTION 'p_state is null' USING ERRCODE = 'HC009', HINT = 'Give a JSON object.';

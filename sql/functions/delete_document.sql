@@ -8,7 +8,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_path', p_path, 1, 1024);
     DELETE FROM hippocampus.documents d WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.path = p_path;
     RETURN FOUND;

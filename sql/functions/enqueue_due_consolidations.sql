@@ -26,7 +26,7 @@ BEGIN
     DELETE FROM hippocampus.unconsolidated_threads u USING settled s
     WHERE u.thread_id = s.id AND u.user_id = s.user_id AND u.app_name = s.app_name;
     FOR v_thread IN
-        SELECT t.id, p.job_type
+        SELECT t.id, t.user_id, t.app_name, p.job_type
         FROM hippocampus.unconsolidated_threads u
         JOIN hippocampus.threads t ON t.id = u.thread_id AND t.user_id = u.user_id AND t.app_name = u.app_name
         CROSS JOIN LATERAL hippocampus._consolidation_policy(u.app_name) p
@@ -45,6 +45,7 @@ BEGIN
         ORDER BY u.created_at, t.id
         LIMIT p_limit
     LOOP
+        CONTINUE WHEN NOT hippocampus._try_scope(v_thread.user_id, v_thread.app_name);
         PERFORM FROM hippocampus.threads t WHERE t.id = v_thread.id FOR NO KEY UPDATE SKIP LOCKED;
         IF FOUND THEN
             PERFORM hippocampus.enqueue_consolidation(v_thread.id, v_thread.job_type);

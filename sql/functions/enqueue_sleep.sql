@@ -9,7 +9,7 @@ AS $fn$
 DECLARE
     v_id uuid;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     INSERT INTO hippocampus.sleep_reports (user_id, app_name) VALUES (p_user_id, p_app_name)
     ON CONFLICT (user_id, app_name) WHERE status IN ('pending', 'running') DO NOTHING
     RETURNING id INTO v_id;

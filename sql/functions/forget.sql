@@ -8,7 +8,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     RETURN (SELECT count(*) FROM hippocampus.events e -- of short-term memory, which have no memory yet
             WHERE e.id = ANY (p_ids) AND e.user_id = p_user_id AND e.app_name = p_app_name)
         + (SELECT c.memories + c.facts FROM hippocampus._forget_rows(p_user_id, p_app_name, p_ids, p_log) c);

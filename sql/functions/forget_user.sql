@@ -1,6 +1,6 @@
 -- Deletes all of a user in an app: every row of every table that names both. The tables are the catalog's, so
--- that none can be missed: those that nothing refers to first (the indexes of words and vectors: what they no
--- longer hold need not be taken out row by row), then those that refer to others. What a tenant may not delete
+-- that none can be missed: those without keys to each other first (the indexes of words, vectors and labels: what
+-- they no longer hold need not be taken out row by row), then those that refer to others. What a tenant may not delete
 -- by itself (events, jobs) goes with its thread.
 CREATE OR REPLACE FUNCTION hippocampus.forget_user(
     p_user_id text,
@@ -13,7 +13,7 @@ DECLARE
     v_counts hippocampus.forgotten_counts;
     v_table text;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._empty_scope(p_user_id, p_app_name);
     PERFORM FROM hippocampus.threads t -- a consolidation that still writes is waited for, and finds them gone
     WHERE t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.id FOR UPDATE;
     v_counts.threads := (SELECT count(*) FROM hippocampus.threads t WHERE t.user_id = p_user_id AND t.app_name = p_app_name);
@@ -35,7 +35,8 @@ BEGIN
         SELECT d.relname FROM depth d
         WHERE has_table_privilege(d.oid, 'DELETE')
         GROUP BY d.oid, d.relname
-        ORDER BY EXISTS (SELECT FROM pg_constraint n WHERE n.contype = 'f' AND d.oid IN (n.conrelid, n.confrelid)),
+        ORDER BY EXISTS (SELECT FROM pg_constraint n WHERE n.contype = 'f' AND d.oid IN (n.conrelid, n.confrelid)
+                AND 2 = (SELECT count(*) FROM tenant t WHERE t.oid IN (n.conrelid, n.confrelid))),
             max(d.level) DESC, d.relname
     LOOP
         EXECUTE format('DELETE FROM hippocampus.%I WHERE user_id = $1 AND app_name = $2', v_table) USING p_user_id, p_app_name;

@@ -13,7 +13,7 @@ DECLARE
     v_added jsonb;
     v_results jsonb[] := '{}';
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_observations', p_observations, ARRAY['entityName'], 'contents');
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     FOR v_item IN SELECT i.value FROM jsonb_array_elements(p_observations) WITH ORDINALITY i ORDER BY i.ordinality LOOP

@@ -11,7 +11,7 @@ AS $fn$
 DECLARE
     v_created jsonb;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_entities', p_entities, ARRAY['name', 'entityType'], 'observations');
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     WITH given AS (

@@ -9,7 +9,7 @@ AS $fn$
 DECLARE
     v_created jsonb;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_relations', p_relations, ARRAY['from', 'to', 'relationType']);
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     WITH given AS (

@@ -9,7 +9,7 @@ AS $fn$
 DECLARE
     v_deleted integer;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     DELETE FROM hippocampus.graph_relations r
     WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND (r.from_name = ANY (p_names) OR r.to_name = ANY (p_names));

@@ -9,7 +9,7 @@ AS $fn$
 DECLARE
     v_deleted integer;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_deletions', p_deletions, ARRAY['entityName'], 'observations');
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     DELETE FROM hippocampus.graph_observations o

@@ -12,7 +12,7 @@ AS $fn$
 DECLARE
     v_unknown uuid;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_link_type', p_link_type,
         ARRAY['related_to', 'caused_by', 'follows', 'supports', 'contradicts', 'part_of', 'derived_from']);
     PERFORM hippocampus._check_range('p_weight', p_weight, 0, 1);
@@ -31,6 +31,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.link_memories IS
-    'Links a memory to another: related_to, caused_by, follows, supports, contradicts, part_of or derived_from, with a weight from 0 to 1; again, it sets the weight. Cycles are allowed. What is derived_from a memory is forgotten with it, and no longer shared. Raises HC011 for an unknown memory.';
+    'Links a memory to another: related_to, caused_by, follows, supports, contradicts, part_of or derived_from, with a weight from 0 to 1; again, it sets the weight. Cycles are allowed. What is derived_from a memory is forgotten with it. Raises HC011 for an unknown memory.';
 REVOKE ALL ON FUNCTION hippocampus.link_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.link_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,5 +1,5 @@
 -- What the next retention sweep would delete, and why: below the policy's threshold and old enough, or beyond the
--- number that the policy allows, lowest scores first. The rules are those of sweep_retention and trim_memories.
+-- number that the policy allows, lowest scores first. The rules are those of sweep_faded and trim_memories.
 CREATE OR REPLACE FUNCTION hippocampus.preview_retention(
     p_user_id text,
     p_app_name text,
@@ -16,8 +16,7 @@ BEGIN
     RETURN QUERY
     WITH scored AS MATERIALIZED (
         SELECT m.id, m.memory_type, m.category, m.created_at, p.app_name AS p_app, p.memory_type AS p_type, p.category AS p_category,
-            p.threshold, p.min_age_days, p.max_per_user, s.score, s.score < p.threshold
-                AND m.created_at < p_now - make_interval(days => p.min_age_days) AS faded
+            p.threshold, p.min_age_days, p.max_per_user, s.score, hippocampus._is_faded(p, s.score, m.created_at, p_now) AS faded
         FROM hippocampus.memories m
         CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
         CROSS JOIN LATERAL (SELECT hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count,

@@ -17,7 +17,7 @@ DECLARE
     v_key text;
     v_version integer;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     SELECT e.* INTO v_experience FROM hippocampus.experiences e
     WHERE e.memory_id = p_memory_id AND e.user_id = p_user_id AND e.app_name = p_app_name FOR UPDATE;
     IF NOT FOUND THEN

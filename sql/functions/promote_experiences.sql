@@ -24,6 +24,7 @@ BEGIN
         ORDER BY e.app_name, e.user_id, e.memory_id LIMIT p_limit
         FOR UPDATE OF e SKIP LOCKED
     LOOP
+        CONTINUE WHEN NOT hippocampus._try_scope(v_found.user_id, v_found.app_name);
         PERFORM hippocampus.promote_experience(v_found.user_id, v_found.app_name, v_found.memory_id);
         v_count := v_count + 1;
     END LOOP;

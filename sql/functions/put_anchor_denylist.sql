@@ -13,7 +13,7 @@ DECLARE
     v_key text;
     v_keys text[] := '{}';
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('the number of p_terms', cardinality(coalesce(p_terms, '{}')), 0, 10000);
     FOREACH v_term IN ARRAY coalesce(p_terms, '{}') LOOP
         PERFORM hippocampus._check_size('p_terms', v_term, 1, 255);

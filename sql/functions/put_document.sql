@@ -22,7 +22,7 @@ DECLARE
     v_before hippocampus.documents;
     v_id uuid;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_chunks(p_path, p_chunks, p_source, p_title, p_kind);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 65536);
     PERFORM hippocampus._check_time('p_now', p_now);

@@ -14,7 +14,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_source', p_source, ARRAY['memory', 'fact', 'chunk', 'anchor', 'store']);
     IF p_embedding IS NULL THEN
         RAISE EXCEPTION 'p_embedding is null' USING ERRCODE = 'HC005', HINT = 'Give the vector of the row.';

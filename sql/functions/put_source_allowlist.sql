@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('the number of p_sources', cardinality(coalesce(p_sources, '{}')), 0, 10000);
     PERFORM hippocampus._check_size('p_sources', s.source, 1, 255) FROM unnest(p_sources) AS s (source);
     PERFORM pg_advisory_xact_lock(hashtextextended('hippocampus.allowed_sources ' || p_user_id || E'\n' || p_app_name, 0));

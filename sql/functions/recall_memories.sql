@@ -1,6 +1,6 @@
 -- What an agent knows about a query: its facts that hold and its memories in one list, ranked by
--- 0.6·similarity + 0.3·strength + 0.1·recency. What is held more weakly than 0.05 is not returned, nor what was
--- superseded. Where a row or the query has no vector, the words stand for the meaning. Reads only; count a use
+-- 0.6·similarity + 0.3·strength + 0.1·recency. A fact held more weakly than 0.05 is not returned, nor a
+-- memory whose policy is of the model strength, nor what was superseded. Where a row or the query has no vector, the words stand for the meaning. Reads only; count a use
 -- with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.recall_memories(
     p_user_id text,
@@ -45,7 +45,7 @@ BEGIN
     ), parts AS (
         SELECT a.*, exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - a.created_at)::double precision) / 86400)) AS recency
         FROM (SELECT * FROM facts UNION ALL SELECT * FROM memories) a
-        WHERE a.strength >= 0.05
+        WHERE a.strength >= 0.05 OR a.source = 'memory' -- of which search_memory leaves out what its policy says
     )
     SELECT p.source, p.id, p.content, p.kind,
         (v_weights -> 'vector')::double precision * p.similarity + (v_weights -> 'strength')::double precision * p.strength
@@ -57,7 +57,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_memories IS
-    'The facts that hold and the memories that answer a query, in one list: 0.6·similarity + 0.3·strength + 0.1·recency, each part beside it; without what is weaker than 0.05. An empty query without a vector lists the strongest and newest.';
+    'The facts that hold and the memories that answer a query, in one list: 0.6·similarity + 0.3·strength + 0.1·recency, each part beside it; without facts, and memories whose policy is of the model strength, that are weaker than 0.05. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.recall_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_memories
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -14,7 +14,7 @@ DECLARE
     v_facts integer;
     v_events integer;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
     WITH held AS (
         SELECT m.id FROM hippocampus.memories m
@@ -24,8 +24,9 @@ BEGIN
     UPDATE hippocampus.memories m
     SET access_count = least(m.access_count, 2147483646) + 1,
         last_accessed_at = greatest(m.last_accessed_at, p_now),
-        running_intensity = least(1.0, m.running_intensity + 0.02),
-        retention_score = hippocampus._retention(p, m.initial_score, least(1.0, m.running_intensity + 0.02),
+        running_intensity = least(1.0, m.running_intensity + CASE p.model WHEN 'strength' THEN 0.02 ELSE 0 END),
+        retention_score = hippocampus._retention(p, m.initial_score,
+            least(1.0, m.running_intensity + CASE p.model WHEN 'strength' THEN 0.02 ELSE 0 END),
             least(m.access_count, 2147483646) + 1, greatest(m.last_accessed_at, p_now), m.created_at, p_now)
     FROM held h
     JOIN hippocampus.memories k ON k.id = h.id AND k.user_id = p_user_id AND k.app_name = p_app_name
@@ -54,6 +55,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_access IS
-    'Counts one use of each memory, fact and event of short-term memory: its access count grows by one, its last access is now, a memory''s and a fact''s intensity grows by 0.02 (never above 1). Returns how many were found.';
+    'Counts one use of each memory, fact and event of short-term memory: its access count grows by one, its last access is now; the intensity of a fact, and of a memory whose policy is of the model strength, grows by 0.02 (never above 1). Returns how many were found.';
 REVOKE ALL ON FUNCTION hippocampus.record_access FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.record_access TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

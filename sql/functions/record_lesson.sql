@@ -28,7 +28,7 @@ DECLARE
     v_fact jsonb;
     v_outcome hippocampus.fact_outcomes;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_rule', p_rule, 1, 65536);
     PERFORM hippocampus._check_size('p_domain', p_domain, 1, 128);
     PERFORM hippocampus._check_size('p_source', p_source, 1, 255);

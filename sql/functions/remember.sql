@@ -37,7 +37,7 @@ DECLARE
     v_metadata jsonb;
     v_trust text;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_time('p_occurred_from', coalesce(p_occurred_from, p_now));
     PERFORM hippocampus._check_time('p_occurred_until', coalesce(p_occurred_until, p_now));
@@ -64,15 +64,17 @@ BEGIN
         -- before the row, so that the row is not queued for a vector that it has
         PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'memory', v_id, p_embedding, p_embedding_model);
     END IF;
-    INSERT INTO hippocampus.memories AS m (created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq,
+    INSERT INTO hippocampus.memories AS m (created_at, last_accessed_at, occurred_from, occurred_until, forget_at, forget_policy, from_seq, to_seq,
         retention_score, initial_score, importance, running_intensity, token_count, token_count_exact, id, thread_id,
         user_id, app_name, memory_type, category, source, author, trust, content, content_hash, tags, metadata)
-    VALUES (p_now, p_now, coalesce(p_occurred_from, p_occurred_until, p_now), coalesce(p_occurred_until, p_occurred_from, p_now),
+    SELECT p_now, p_now, coalesce(p_occurred_from, p_occurred_until, p_now), coalesce(p_occurred_until, p_occurred_from, p_now),
+        hippocampus._forget_at(p, p_initial_score, p_intensity, 0, p_now, p_now), hippocampus._retention_hash(p_app_name),
         p_from_seq, coalesce(p_to_seq, p_from_seq), p_initial_score, p_initial_score,
         coalesce(p_importance, hippocampus.score_importance(p_category)), p_intensity,
         coalesce(p_token_count, hippocampus.estimate_tokens(p_content)), p_token_count IS NOT NULL, v_id, p_thread_id,
         p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, v_trust, p_content,
-        hippocampus._content_hash(p_content), v_tags, v_metadata)
+        hippocampus._content_hash(p_content), v_tags, v_metadata
+    FROM hippocampus._retention_policy(p_app_name, p_memory_type, p_category) p
     ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
             (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
     DO UPDATE SET

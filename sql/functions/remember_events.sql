@@ -15,7 +15,7 @@ DECLARE
     v_event hippocampus.events;
     v_count integer := 0;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM FROM hippocampus.threads t
     WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name FOR NO KEY UPDATE;
     IF NOT FOUND THEN

@@ -28,7 +28,7 @@ AS $fn$
 DECLARE
     v_fact record;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_undecided', p_undecided, ARRAY['resolve', 'return']);
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);

@@ -13,7 +13,7 @@ DECLARE
     v_old hippocampus.facts;
     v_rival hippocampus.facts;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.facts %L %L', p_user_id, p_app_name), 0));
     SELECT f.* INTO v_old FROM hippocampus.facts f

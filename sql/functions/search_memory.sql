@@ -26,8 +26,7 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
-    v_filtered boolean := p_profile = 'strength'
-        OR num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
+    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
     v_pool integer; -- candidates of an arm, where no filter can thin them out
     v_weights jsonb;
     v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
@@ -53,6 +52,8 @@ BEGIN
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
+    v_filtered := v_filtered OR EXISTS ( -- of the model strength, what is too weak is not remembered
+        SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
     v_pool := greatest(50, least(4 * p_limit, p_limit + 100));
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
@@ -118,6 +119,8 @@ BEGIN
             exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
         FROM kept m
         JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
+            AND ((k.p).model <> 'strength' OR 0.05 <= hippocampus.effective_strength(
+                m.running_intensity, m.access_count, m.last_accessed_at, p_now))
         LEFT JOIN authors a ON a.author = m.author
     ), ranked AS (
         SELECT s.*, w.text_score, coalesce((v_text * w.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
@@ -127,7 +130,6 @@ BEGIN
         FROM parts s
         CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
             + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
-        WHERE s.strength IS NULL OR s.strength >= 0.05 -- too weak to be remembered, in the profile that says so
     ), top AS MATERIALIZED (
         SELECT o.*, o.score - o.spread AS total FROM (
             SELECT r.*, CASE WHEN v_spread > 0 AND r.thread_id IS NOT NULL THEN v_spread * ln(row_number() OVER (
@@ -145,7 +147,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency, without what is weaker than 0.05), retention (similarity · retention). A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -10,7 +10,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_shared_by', coalesce(p_shared_by, p_user_id), 1, 255);
     UPDATE hippocampus.memories m SET visibility = 'app', shared_by = coalesce(p_shared_by, p_user_id)
     WHERE m.id = p_memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name;

@@ -13,7 +13,7 @@ DECLARE
     v_expires_at timestamptz;
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 512);
     DELETE FROM hippocampus.store_items s
     WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.path = v_path AND s.key = p_key

@@ -22,7 +22,7 @@ DECLARE
     v_old hippocampus.store_items;
     v_item hippocampus.store_items;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 512);
     PERFORM hippocampus._check_time('p_now', p_now);
     IF p_value IS NULL OR p_value = 'null' THEN

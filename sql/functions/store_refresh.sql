@@ -11,7 +11,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
     RETURN QUERY
     WITH held AS MATERIALIZED (

@@ -17,7 +17,7 @@ DECLARE
     v_new record;
     v_row record;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_time('p_at', coalesce(p_at, p_now));
     PERFORM hippocampus._check_size('p_reason', coalesce(p_reason, ''), 0, 4096);

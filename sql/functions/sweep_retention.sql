@@ -1,5 +1,6 @@
--- One batch of the walk through memories in the order of memories_created_at_idx: refreshes scores that have
--- moved by 0.01 or more, deletes what is below its threshold and old enough. Rows that somebody holds are
+-- One batch of a walk through all memories, in the order of memories_created_at_idx: for a threshold or an age that
+-- no policy has, and for whoever reads retention_score; by policy, sweep_faded looks at far fewer. Refreshes scores
+-- that have moved by 0.01 or more, deletes what is below its threshold and old enough. Rows that somebody holds are
 -- left for the next walk, so that a sweep never waits for a reader or a writer; and so are rows that were
 -- used since their score was computed, so that it never deletes what has just become worth keeping.
 CREATE OR REPLACE FUNCTION hippocampus.sweep_retention(
@@ -44,8 +45,8 @@ BEGIN
         ORDER BY m.user_id, m.app_name, m.created_at, m.id
         LIMIT p_limit
     ), scored AS MATERIALIZED (
-        SELECT b.*, s.score, coalesce(p_delete, false) AND s.score < coalesce(p_threshold, p.threshold)
-            AND b.created_at < p_now - make_interval(days => coalesce(p_min_age_days, p.min_age_days)) AS low
+        SELECT b.*, s.score, coalesce(p_delete, false)
+            AND hippocampus._is_faded(p, s.score, b.created_at, p_now, p_threshold, p_min_age_days) AS low
         FROM batch b
         CROSS JOIN LATERAL hippocampus._retention_policy(b.app_name, b.memory_type, b.category) p
         CROSS JOIN LATERAL (SELECT hippocampus._retention(p, b.initial_score, b.running_intensity, b.access_count,
@@ -54,7 +55,8 @@ BEGIN
         SELECT m.id, m.user_id, m.app_name FROM scored s
         JOIN hippocampus.memories m ON m.id = s.id AND m.user_id = s.user_id AND m.app_name = s.app_name
             AND m.access_count = s.access_count AND m.encounter_count = s.encounter_count
-        WHERE s.low ORDER BY m.id FOR UPDATE OF m SKIP LOCKED
+        WHERE s.low AND hippocampus._sweep_scope(m.user_id, m.app_name)
+        ORDER BY m.id FOR UPDATE OF m SKIP LOCKED
     ), deleted AS (
         DELETE FROM hippocampus.memories m USING low l
         WHERE m.id = l.id AND m.user_id = l.user_id AND m.app_name = l.app_name

@@ -14,7 +14,8 @@ BEGIN
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     WITH due AS MATERIALIZED (
         SELECT s.user_id, s.app_name, s.path, s.key FROM hippocampus.store_items s
-        WHERE s.expires_at <= p_now ORDER BY s.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+        WHERE s.expires_at <= p_now AND hippocampus._sweep_scope(s.user_id, s.app_name)
+        ORDER BY s.expires_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     )
     DELETE FROM hippocampus.store_items s USING due d
     WHERE s.user_id = d.user_id AND s.app_name = d.app_name AND s.path = d.path AND s.key = d.key;

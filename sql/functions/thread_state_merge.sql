@@ -10,6 +10,7 @@ DECLARE
     v_thread hippocampus.threads;
     v_delta jsonb := hippocampus._check_object('p_delta', p_delta, 1048576);
 BEGIN
+    PERFORM FROM hippocampus._lock_thread(p_thread_id);
     UPDATE hippocampus.threads t
     SET state = hippocampus._merge_state(t.state, v_delta), version = t.version + 1,
         updated_at = greatest(t.updated_at, now())

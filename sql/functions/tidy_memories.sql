@@ -22,7 +22,7 @@ DECLARE
     v_near jsonb;
     v_tagged uuid[];
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
     PERFORM hippocampus._check_range('p_link_similarity', p_link_similarity, 0, 1);
     PERFORM hippocampus._check_range('p_duplicate_similarity', p_duplicate_similarity, 0, 1);

@@ -11,7 +11,7 @@ AS $fn$
 DECLARE
     v_count integer;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     IF p_link_type IS NOT NULL THEN
         PERFORM hippocampus._check_one_of('p_link_type', p_link_type,
             ARRAY['related_to', 'caused_by', 'follows', 'supports', 'contradicts', 'part_of']);

@@ -7,7 +7,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     UPDATE hippocampus.memories m SET visibility = 'private', shared_by = NULL
     WHERE m.id = p_memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.visibility = 'app';
     RETURN FOUND;

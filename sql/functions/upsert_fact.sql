@@ -37,7 +37,7 @@ DECLARE
     v_earlier boolean; -- the next value is this one, and began now
     v_metadata jsonb;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_fact_type', p_fact_type, ARRAY['preference', 'rule', 'profile', 'custom']);
     PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
     PERFORM hippocampus._check_size('p_value', p_value::text, 1, 262144);

@@ -13,7 +13,7 @@ DECLARE
     v_state hippocampus.user_state;
     v_delta jsonb := hippocampus._check_object('p_delta', p_delta, 1048576);
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     INSERT INTO hippocampus.user_state AS s (user_id, app_name, state)
     VALUES (p_user_id, p_app_name, hippocampus._merge_state('{}', v_delta))
     ON CONFLICT (user_id, app_name) DO UPDATE SET

@@ -13,7 +13,7 @@ AS $fn$
 DECLARE
     v_confidence double precision;
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_weight', p_weight, 0, 1);
     PERFORM hippocampus._check_time('p_now', p_now);
     IF p_confirmed IS NULL THEN

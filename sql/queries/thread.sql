@@ -27,7 +27,7 @@ ORDER BY t.updated_at DESC, t.user_id, t.session_id LIMIT @max_rows OFFSET @skip
 
 -- name: ThreadLock :one
 -- The consolidation's last step holds the thread while it writes and moves the watermark.
-SELECT * FROM hippocampus.threads t WHERE t.id = @id FOR NO KEY UPDATE;
+SELECT * FROM hippocampus._lock_thread(p_thread_id => @id);
 
 -- name: ThreadSetWatermarks :exec
 -- The version stays: a consolidation in the background must not make an optimistic writer fail.

@@ -7,6 +7,8 @@ CREATE TABLE hippocampus.memories (
     last_accessed_at  timestamptz NOT NULL DEFAULT now(),
     occurred_from     timestamptz NOT NULL DEFAULT now(),
     occurred_until    timestamptz NOT NULL DEFAULT now(),
+    forget_at         timestamptz NOT NULL DEFAULT '0001-01-02 00:00:00+00', -- Go has no infinity
+    forget_policy     bigint NOT NULL DEFAULT 0,
     from_seq          bigint,
     to_seq            bigint,
     retention_score   double precision NOT NULL DEFAULT 0.2,
@@ -69,12 +71,16 @@ CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, o
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
+CREATE INDEX memories_forget_at_idx ON hippocampus.memories (app_name, forget_policy, forget_at);
 CREATE INDEX memories_superseded_by_idx ON hippocampus.memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_token_count_exact_idx ON hippocampus.memories (created_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.memories IS
     'What was learned or lived: episodic slices, summaries, semantic memories. Decays by policy; strengthens by use.';
 COMMENT ON COLUMN hippocampus.memories.retention_score IS
     'The score at the last access or refresh; a search computes it anew for its own clock.';
+COMMENT ON COLUMN hippocampus.memories.forget_at IS
+    'Not before this does its score fall below its policy''s threshold; predicted when it is stored, and anew when a sweep gets here. A use, which makes that later, leaves it alone: it is indexed, and a use should write no index.';
+COMMENT ON COLUMN hippocampus.memories.forget_policy IS 'The policies of the app by which forget_at was predicted, as a number (_retention_hash); 0 where nothing was.';
 COMMENT ON COLUMN hippocampus.memories.initial_score IS
     'What it was worth when stored: 0.2 by default, 1.0 / 0.7 / 0.4 for an insight of high / medium / low importance. See retention_policies.initial_weight.';
 COMMENT ON COLUMN hippocampus.memories.content_hash IS 'SHA-256 of the content in NFKC, lower case, with white space folded.';

@@ -73,7 +73,7 @@ GRANT UPDATE ON hippocampus.user_state, hippocampus.memory_blocks, hippocampus.e
 GRANT UPDATE ON hippocampus.memories, hippocampus.facts TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE (place) ON hippocampus.postings TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- What a memory or a fact is, when it was stored, and where it stands in the log, stays: see _refuse_update.
-GRANT UPDATE (last_accessed_at, occurred_until, retention_score, initial_score, importance, running_intensity,
+GRANT UPDATE (last_accessed_at, occurred_until, forget_at, forget_policy, retention_score, initial_score, importance, running_intensity,
     encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, trust, visibility,
     shared_by, tags, metadata) ON hippocampus.memories TO hippocampus_tenant;
 GRANT UPDATE (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity, encounter_count,

@@ -128,13 +128,11 @@ CREATE TABLE hippocampus.memory_labels (
     app_name      text COLLATE "C" NOT NULL,
     label         text COLLATE "C" NOT NULL,
     CONSTRAINT memory_labels_pkey PRIMARY KEY (user_id, app_name, label, occurred_from, memory_id),
-    CONSTRAINT memory_labels_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT memory_labels_label_check CHECK (octet_length(label) BETWEEN 1 AND 600)
 );
 CREATE INDEX memory_labels_memory_id_idx ON hippocampus.memory_labels (memory_id);
 COMMENT ON TABLE hippocampus.memory_labels IS
-    'The index of tags and of context (the fields of metadata), as rows of a btree: row-level security cannot use a GIN index. Kept by triggers.';
+    'The index of tags and of context (the fields of metadata), as rows of a btree: row-level security cannot use a GIN index. Kept by triggers, under the lock of the memory''s own row: a foreign key would cost each deletion, and tell nothing new.';
 
 CREATE TABLE hippocampus.shared_memories (
     shared_at     timestamptz NOT NULL DEFAULT now(),
@@ -152,8 +150,6 @@ CREATE TABLE hippocampus.shared_memories (
     terms         text[] NOT NULL,
     embedding     public.halfvec,
     CONSTRAINT shared_memories_pkey PRIMARY KEY (memory_id, user_id, app_name),
-    CONSTRAINT shared_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT shared_memories_embedding_check CHECK ((embedding IS NULL) = (generation IS NULL))
 );
 CREATE INDEX shared_memories_app_name_idx ON hippocampus.shared_memories (app_name, occurred_from DESC);

@@ -163,18 +163,10 @@ func BenchmarkCleanupWhileWriting(b *testing.B) {
 			}
 		})
 		start := time.Now()
-		userID, appName, at, id := "", "", "-infinity", "00000000-0000-0000-0000-000000000000"
 		for more := true; more; {
 			var n int
-			var nextUser, nextApp, nextAt, nextID *string
-			require.NoError(b, pool.QueryRow(ctx, `
-				SELECT deleted, after_user_id, after_app_name, after_created_at::text, after_id::text
-				FROM hippocampus.sweep_retention($1, $2, $3::timestamptz, $4::uuid)`, userID, appName, at, id).
-				Scan(&n, &nextUser, &nextApp, &nextAt, &nextID))
+			require.NoError(b, pool.QueryRow(ctx, `SELECT s.deleted, s.scanned = 5000 FROM hippocampus.sweep_faded(5000) s`).Scan(&n, &more))
 			deleted += n
-			if more = nextID != nil; more {
-				userID, appName, at, id = *nextUser, *nextApp, *nextAt, *nextID
-			}
 		}
 		took := time.Since(start)
 		close(done)

@@ -92,7 +92,7 @@ func TestRecordAccess(t *testing.T) {
 			return nil
 		})
 		require.Equal(t, "192 192", get[string](t, b, "SELECT concat_ws(' ', min(access_count), max(access_count)) FROM hippocampus.memories"))
-		require.Equal(t, float32(1), get[float32](t, b, "SELECT min(running_intensity) FROM hippocampus.memories"))
+		require.Equal(t, float32(0.5), get[float32](t, b, "SELECT max(running_intensity) FROM hippocampus.memories")) // the policy's model knows no intensity
 	})
 
 	t.Run("TwoReadersFollowEachOther", func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSweep(t *testing.T) {
 
 	t.Run("LeavesWhatWasUsedMeanwhile", func(t *testing.T) {
 		t.Parallel()
-		for _, sweep := range []string{clean, "SELECT hippocampus.trim_memories()"} {
+		for _, sweep := range []string{"SELECT hippocampus.cleanup_low_value_memories(0.2)", "SELECT hippocampus.trim_memories()"} {
 			b := setup(t)
 			ids := b.memories(t, 3)
 			user, sweeper := b.session(t, "user"), b.session(t, "sweeper")
@@ -232,6 +232,21 @@ func TestSweep(t *testing.T) {
 			waiting.succeeds(t)
 			require.Equal(t, 3, left(t, b), sweep)
 		}
+	})
+
+	t.Run("LeavesWhatWasUsedSinceItWasPredicted", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		ids := b.memories(t, 3)
+		user, sweeper := b.session(t, "user"), b.session(t, "sweeper")
+		user.do("BEGIN")
+		user.do("SELECT hippocampus.record_access('ada', 'app', $1)", ids[:1])
+		sweeper.do("BEGIN")
+		require.Equal(t, 2, get[int](t, sweeper.conn, clean)) // does not wait for the one that is held
+		user.do("COMMIT")
+		require.Zero(t, get[int](t, sweeper.conn, clean))
+		sweeper.do("COMMIT")
+		require.Equal(t, 1, left(t, b))
 	})
 
 	t.Run("TwoSweepsShareTheWork", func(t *testing.T) {

@@ -1,6 +1,7 @@
 package function_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -112,4 +113,63 @@ func TestForgetUser(t *testing.T) {
 	require.Empty(t, b.holders(t, b.UserID))
 	require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", other.UserID))
 	require.Equal(t, counts{}, rowOf[counts](t, b, "SELECT * FROM hippocampus.forget_user($1, $2)", b.UserID, b.AppName))
+}
+
+// Nothing of a user is left in any column of any table, of whatever kind it was stored as.
+func TestForgetUserLeavesNothingOfAnyKind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(t, "INSERT INTO hippocampus.consolidation_policies (app_name, enabled, sharing, sleep_enabled) VALUES ($1, true, true, true)", b.AppName)
+	thread, _, _ := b.consolidated(t)
+	one := b.rememberWith(t, "zqxone", "p_embedding => $5, p_tags => '{zqxtag}', p_metadata => '{\"zqxkey\": \"zqxvalue\"}'", vector(1))
+	two := b.remember(t, "zqxtwo")
+	named := b.rememberWith(t, "zqxcluster", "p_memory_type => 'summary'")
+	b.exec(t, "SELECT hippocampus.share_memory($1, $2, $3)", b.UserID, b.AppName, two)
+	b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, $4)", b.UserID, b.AppName, one, two)
+	b.exec(t, "INSERT INTO hippocampus.memory_clusters (id, user_id, app_name, started_at, ended_at, model) VALUES ($3, $1, $2, now(), now(), 'zqxmodel')", b.UserID, b.AppName, named)
+	b.exec(t, "INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name) VALUES ($3, $4, $1, $2)", b.UserID, b.AppName, named, one)
+	for _, call := range []string{
+		"append_event(hippocampus.create_thread($1, $2, 'zqxsession', '{\"zqxkey\": 1}'), 'zqxauthor', 'message', '{\"text\": \"zqxtext\"}')",
+		"block_set($1, $2, 'zqxblock', 'zqxvalue')",
+		"enqueue_sleep($1, $2)",
+		"graph_add_observations($1, $2, '[{\"entityName\": \"zqxname\", \"contents\": [\"zqxmore\"]}]')",
+		"graph_create_relations($1, $2, '[{\"from\": \"zqxname\", \"to\": \"zqxname\", \"relationType\": \"zqxis\"}]')",
+		"load_skill($1, $2, 'zqxskill', 'zqxmanifest')",
+		"put_anchor_denylist($1, $2, '{zqxterm}')",
+		"put_document($1, $2, 'zqxpath', '[{\"content\": \"zqxchunk\", \"heading\": \"zqxheading\", \"start_line\": 1}]', 'zqxsource', 'zqxtitle', p_metadata => '{\"zqxkey\": 1}')",
+		"put_source_allowlist($1, $2, '{zqxsource}')",
+		"record_experience($1, $2, 'zqxtask', 3, 1, p_insight => 'zqxinsight', p_trajectory => '[\"zqxstep\"]')",
+		"record_experience($1, $2, 'zqxskipped', 1)",
+		"record_lesson($1, $2, 'zqxrule', 'zqxdomain')",
+		"save_memory($1, $2, 'zqxsaved')",
+		"store_put($1, $2, '{zqxspace}', 'zqxkey', '{\"text\": \"zqxitem\"}')",
+		"update_knowledge_base($1, $2, 'zqxcategory', 'zqxtitle', 'zqxnote')",
+		"user_state_merge($1, $2, '{\"zqxkey\": \"zqxvalue\"}')",
+	} {
+		if strings.HasPrefix(call, "graph_add") {
+			b.exec(t, `SELECT hippocampus.graph_create_entities($1, $2, '[{"name": "zqxname", "entityType": "zqxtype", "observations": ["zqxseen"]}]')`, b.UserID, b.AppName)
+		}
+		b.exec(t, "SELECT hippocampus."+call, b.UserID, b.AppName)
+	}
+	b.exec(t, `SELECT hippocampus.promote_experience($1, $2, e.memory_id) FROM hippocampus.experiences e WHERE e.user_id = $1 AND e.app_name = $2`, b.UserID, b.AppName)
+	b.exec(t, "SELECT hippocampus.record_access($1, $2, ARRAY(SELECT e.id FROM hippocampus.events e WHERE e.user_id = $1))", b.UserID, b.AppName)
+	b.exec(t, "INSERT INTO hippocampus.forgotten_events (thread_id, sequence_num, user_id, app_name) VALUES ($3, 1, $1, $2)", b.UserID, b.AppName, thread)
+	// All tables that name a user hold one of this user's, but those that only a worker fills.
+	empty := []string{}
+	for _, table := range list[string](t, b, `SELECT c.relname::text FROM pg_catalog.pg_class c
+		WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind = 'r' AND 2 = (
+			SELECT count(*) FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attname IN ('user_id', 'app_name') AND NOT a.attisdropped)
+		ORDER BY 1`) {
+		if get[int](t, b, "SELECT count(*) FROM hippocampus."+table+" WHERE user_id = $1", b.UserID) == 0 {
+			empty = append(empty, table)
+		}
+	}
+	require.Equal(t, []string{"anchor_chunks", "anchors", "untidied_memories", "vector_indexes"}, empty)
+
+	b.exec(t, "SELECT hippocampus.forget_user($1, $2)", b.UserID, b.AppName)
+	require.Empty(t, b.holders(t, "zqx"))
+	require.Empty(t, b.holders(t, b.UserID))
+	for _, id := range []uuid.UUID{one, two, named, thread} {
+		require.Empty(t, b.holders(t, id.String()))
+	}
 }

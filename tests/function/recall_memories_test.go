@@ -37,6 +37,7 @@ func TestRecallMemories(t *testing.T) {
 	t.Run("WithoutWhatHasFadedOrEnded", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
+		b.exec(t, "INSERT INTO hippocampus.retention_policies (app_name, model) VALUES ($1, 'strength')", b.AppName)
 		b.remember(t, "faded tea")
 		b.exec(t, "SELECT hippocampus.upsert_fact($1, $2, 'preference', 'drink', '\"tea\"', p_now => $3)", b.UserID, b.AppName, b.now)
 		b.now = b.now.Add(200 * day)

@@ -181,18 +181,6 @@ func TestShareMemory(t *testing.T) { //nolint:tparallel // its subtests share a 
 		require.Equal(t, "private", get[string](t, b, "SELECT visibility FROM hippocampus.memories WHERE id = $1", id))
 	})
 
-	t.Run("NotOnceItIsDerived", func(t *testing.T) {
-		b.policy(t, `{"sharing": true}`)
-		source, insight := b.remember(t, "a private source"), b.remember(t, "an insight that was shown")
-		b.exec(t, share, b.UserID, b.AppName, insight, nil)
-		require.Len(t, others(t), 1)
-		b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, $4, 'related_to')", b.UserID, b.AppName, insight, source)
-		require.Len(t, others(t), 1, "a link alone shows nothing and hides nothing")
-		b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, $4, 'derived_from')", b.UserID, b.AppName, insight, source)
-		require.Empty(t, others(t))
-		b.refuses(t, "HC009", "was made of other memories", share, b.UserID, b.AppName, insight, nil)
-	})
-
 	t.Run("GoesWithItsMemory", func(t *testing.T) {
 		b.policy(t, `{"sharing": true}`)
 		b.exec(t, share, b.UserID, b.AppName, id, nil)

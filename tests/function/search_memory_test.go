@@ -389,11 +389,16 @@ func TestSearchMemory(t *testing.T) {
 		b := setup(t)
 		b.rememberWith(t, "weak tea", "p_intensity => 0.049")
 		b.rememberWith(t, "strong tea", "p_intensity => 0.051")
-		require.Equal(t, []string{"strong tea"}, b.found(t, "tea", "p_profile => 'strength'"))
-		require.Len(t, b.found(t, "tea", ""), 2)
+		require.Len(t, b.found(t, "tea", "p_profile => 'strength'"), 2) // the policy's model is another one
+		b.exec(t, "INSERT INTO hippocampus.retention_policies (app_name, memory_type, model) VALUES ($1, 'semantic', 'strength')", b.AppName)
+		for _, profile := range []string{"default", "retention", "strength"} {
+			require.Equal(t, []string{"strong tea"}, b.found(t, "tea", "p_profile => '"+profile+"'"), profile)
+		}
 		b.exec(t, `SELECT hippocampus.remember($1, $2, 'weak tea tea ' || n, p_now => $3, p_intensity => 0) FROM generate_series(1, 200) n`,
 			b.UserID, b.AppName, b.now)
-		require.Equal(t, []string{"strong tea"}, b.found(t, "tea", "p_profile => 'strength'"))
+		require.Equal(t, []string{"strong tea"}, b.found(t, "tea", ""))
+		b.rememberWith(t, "weak tea of another kind", "p_intensity => 0, p_memory_type => 'episodic'")
+		require.ElementsMatch(t, []string{"strong tea", "weak tea of another kind"}, b.found(t, "tea", ""))
 	})
 
 	t.Run("SupersededTakesNoPlace", func(t *testing.T) {

@@ -348,6 +348,34 @@ func TestUpsertFact(t *testing.T) {
 func TestFactsAsOf(t *testing.T) {
 	t.Parallel()
 
+	// A value that changed three times, each change told some days after it, and one of them after the one that
+	// followed: at any instant holds what began last by then, of what was known by then.
+	t.Run("ChangedThreeTimes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		start := b.now
+		at := func(days float64) time.Time { return start.Add(time.Duration(days * float64(day))) }
+		changes := []struct {
+			city           string
+			from, recorded float64 // days
+		}{{"Berlin", 0, 1}, {"Lisbon", 20, 22}, {"Oslo", 30, 33}, {"Paris", 10, 40}, {"Rome", 50, 50}}
+		for _, c := range changes {
+			b.now = at(c.recorded)
+			b.state(t, c.city, "p_valid_from => $5", at(c.from))
+		}
+		for when := -1.0; when < 60; when += 0.5 {
+			for known := -1.0; known < 60; known += 0.5 {
+				want, from := "", -1.0
+				for _, c := range changes {
+					if c.recorded <= known && c.from <= when && c.from > from {
+						want, from = c.city, c.from
+					}
+				}
+				require.Equal(t, want, b.cities(t, at(when), at(known)), "on day %v, as known on day %v", when, known)
+			}
+		}
+	})
+
 	t.Run("CorrectedSinceTheSameBeginning", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
