@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -341,6 +342,23 @@ func TestExactlyOnce(t *testing.T) {
 	two := setupOn(t, pool, flaky(), func(c *worker.Config) { c.MaxConversationTokens = 8 })
 	stop := make(chan struct{})
 	lies, done := tell(t, one, stop)
+	// What failed is tried again at once: the time of its back-off, up to minutes, is no matter of this test.
+	var retriers sync.WaitGroup
+	for _, b := range []*bundle{one, two} {
+		failed := b.events(t, river.EventKindJobFailed)
+		retriers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				case e := <-failed:
+					if _, err := b.Client().JobRetry(t.Context(), e.Job.ID); err != nil {
+						t.Errorf("retry a job: %s", err)
+					}
+				}
+			}
+		})
+	}
 	one.start(t)
 	two.start(t)
 	const threads, rounds = 6, 8
@@ -364,6 +382,7 @@ func TestExactlyOnce(t *testing.T) {
 	one.drain(t)
 	close(stop)
 	<-done
+	retriers.Wait()
 	require.Zero(t, lies.Load(), "times that consolidation_jobs did not say what River says")
 	for _, thread := range ids {
 		one.hasAll(t, thread, 2*rounds)
