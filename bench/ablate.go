@@ -17,15 +17,33 @@ import (
 type Variant struct {
 	Name    string          `json:"name"`
 	Ranking json.RawMessage `json:"ranking"`
+	// Evidence is what the setting evidence has else.
+	Evidence json.RawMessage `json:"evidence,omitempty"`
+	only     []string        // the parts of the evidence that count; all where it is nil
+}
+
+// mechanisms are the parts of the evidence, in the order in which the ablation adds them.
+var mechanisms = []string{"nearby", "session", "author", "time", "answer", "question", "length", "spread"}
+
+// Mechanisms are variants that add one mechanism after the other to the words of a memory alone.
+func Mechanisms() []*Variant {
+	words := json.RawMessage(`{"text": 1, "vector": 0}`)
+	all := []*Variant{{Name: "words alone", Ranking: words, only: []string{}}}
+	for i, name := range mechanisms {
+		all = append(all, &Variant{Name: "+ " + name, Ranking: words, only: mechanisms[:i+1]})
+	}
+	return all
 }
 
 // ReadVariants reads variants as a command line has them: {"text": 1}; name={"text": 1}; or a file of
-// a JSON array of {"name": …, "ranking": {…}}.
+// a JSON array of {"name": …, "ranking": {…}, "evidence": {…}}; or mechanisms, which are [Mechanisms].
 func ReadVariants(args []string) ([]*Variant, error) {
 	var all []*Variant
 	for _, arg := range args {
 		name, value, named := strings.Cut(arg, "={")
 		switch {
+		case arg == "mechanisms":
+			all = append(all, Mechanisms()...)
 		case strings.HasPrefix(arg, "{"):
 			all = append(all, &Variant{Name: arg, Ranking: json.RawMessage(arg)})
 		case named:
@@ -45,9 +63,14 @@ func ReadVariants(args []string) ([]*Variant, error) {
 		}
 	}
 	for _, v := range all {
-		var object map[string]json.RawMessage
-		if err := json.Unmarshal(v.Ranking, &object); err != nil {
-			return nil, fmt.Errorf("the variant %s is no JSON object: %w", v.Name, err)
+		for _, raw := range []*json.RawMessage{&v.Ranking, &v.Evidence} {
+			if *raw == nil {
+				*raw = json.RawMessage("{}")
+			}
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal(*raw, &object); err != nil {
+				return nil, fmt.Errorf("the variant %s is no JSON object: %w", v.Name, err)
+			}
 		}
 	}
 	return all, nil
@@ -79,17 +102,27 @@ func Ablate(
 	if err != nil {
 		return nil, err
 	}
+	evidence, err := evidenceSetting(ctx, e.Pool, opts.App)
+	if err != nil {
+		return nil, err
+	}
 	for i, v := range variants {
 		weights, err := override(current, v.Ranking)
+		if err != nil {
+			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
+		}
+		parts, err := v.evidence(evidence)
 		if err != nil {
 			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
 		}
 		run := *opts
 		run.What = fmt.Sprintf("variant %d of %d", i+1, len(variants))
 		var result *RecallResult
-		err = withSetting(ctx, e.Pool, opts.App, key, weights, func() (err error) {
-			result, err = Recall(ctx, e, d, vectors, &run)
-			return err
+		err = withSetting(ctx, e.Pool, opts.App, key, weights, func() error {
+			return withSetting(ctx, e.Pool, opts.App, "evidence", parts, func() (err error) {
+				result, err = Recall(ctx, e, d, vectors, &run)
+				return err
+			})
 		})
 		if err != nil {
 			return all, fmt.Errorf("the variant %s: %w", v.Name, err)
@@ -99,6 +132,23 @@ func Ablate(
 		all = append(all, tried)
 	}
 	return all, nil
+}
+
+// evidence is the setting evidence with what the variant has else.
+func (v *Variant) evidence(current json.RawMessage) (json.RawMessage, error) {
+	if v.only == nil {
+		return override(current, v.Evidence)
+	}
+	all, kept := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := json.Unmarshal(current, &all); err != nil {
+		return nil, fmt.Errorf("the setting evidence is no object: %w", err)
+	}
+	for _, name := range v.only {
+		if weight, ok := all[name]; ok {
+			kept[name] = weight
+		}
+	}
+	return json.Marshal(kept)
 }
 
 // override is an object with the other's keys in place of its own.

@@ -147,10 +147,17 @@ func TestReadVariants(t *testing.T) {
 	variants, err := ReadVariants([]string{`{"text":1}`, `two={"vector":0}`, path})
 	require.NoError(t, err)
 	require.Equal(t, []*Variant{
-		{Name: `{"text":1}`, Ranking: json.RawMessage(`{"text":1}`)},
-		{Name: "two", Ranking: json.RawMessage(`{"vector":0}`)},
-		{Name: "three", Ranking: json.RawMessage(`{"recency":0}`)},
+		{Name: `{"text":1}`, Ranking: json.RawMessage(`{"text":1}`), Evidence: json.RawMessage("{}")},
+		{Name: "two", Ranking: json.RawMessage(`{"vector":0}`), Evidence: json.RawMessage("{}")},
+		{Name: "three", Ranking: json.RawMessage(`{"recency":0}`), Evidence: json.RawMessage("{}")},
 	}, variants)
+	variants, err = ReadVariants([]string{"mechanisms"})
+	require.NoError(t, err)
+	require.Equal(t, "words alone", variants[0].Name)
+	require.Len(t, variants, 1+len(mechanisms))
+	kept, err := variants[2].evidence(json.RawMessage(`{"nearby":1,"session":0.5,"spread":0.1}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"nearby":1,"session":0.5}`, string(kept))
 	for _, wrong := range []string{`{"text":`, `x={1}`, path + ".gone"} {
 		_, err := ReadVariants([]string{wrong})
 		require.Error(t, err, wrong)
@@ -175,10 +182,10 @@ func TestScore(t *testing.T) {
 	found := &ranking{sessions: []string{"s1", "s2"}, turns: []string{"x", "a"}}
 	answers := make([]*Answer, 4)
 	for i := range 3 {
-		answers[i] = &Answer{Episodes: &ranking{turns: []string{"a"}}, Found: found, Question: d.Questions[i]}
+		answers[i] = &Answer{Episodes: &ranking{turns: []string{"a"}}, Found: found, Question: d.Questions[i], Sessions: found.sessions}
 	}
 	tables := Score(d, answers)
-	require.Equal(t, []string{LevelTurn, LevelTurnEpisodes, LevelSession}, []string{tables[0].Level, tables[1].Level, tables[2].Level})
+	require.Equal(t, []string{LevelTurn, LevelTurnEpisodes, LevelSession, LevelSessionFound}, []string{tables[0].Level, tables[1].Level, tables[2].Level, tables[3].Level})
 	require.Nil(t, tables[0].Row("hard"))
 	require.Equal(t, 1, tables[0].Row("easy").N)
 	turn := tables[0].Row("all")
@@ -195,7 +202,7 @@ func TestScore(t *testing.T) {
 func TestWriteRun(t *testing.T) {
 	t.Parallel()
 	answers := []*Answer{
-		{Found: &ranking{sessions: []string{"S1"}, turns: []string{"D1:2", "D1:summary"}}, Question: &dataset.Question{ID: "c#0"}},
+		{Found: &ranking{turns: []string{"D1:2", "D1:summary"}}, Question: &dataset.Question{ID: "c#0"}, Sessions: []string{"S1"}},
 		nil,
 		{Found: &ranking{}, Question: &dataset.Question{ID: "c#2"}},
 	}

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -61,6 +62,17 @@ type ranking struct {
 	turns []string
 	// sessions are in the order in which one of their turns, or a summary, came first.
 	sessions []string
+}
+
+// rankThreads is the sessions of conversations that were found, each once.
+func (p *provenance) rankThreads(hits []*service.ThreadHit) []string {
+	var sessions []string
+	for _, hit := range hits {
+		if t := p.threads[hit.ThreadID]; t != nil && !slices.Contains(sessions, t.session) {
+			sessions = append(sessions, t.session)
+		}
+	}
+	return sessions
 }
 
 // rank makes a ranking of hits. A memory of several turns ranks them one after the other; a summary

@@ -45,13 +45,18 @@ type Answer struct {
 	Question *dataset.Question
 	// Found is what the search returned, and Episodes the same without its summaries.
 	Found, Episodes *ranking
-	elapsed         time.Duration
-	summaries       int // among the first ten
-	top             int // of the first ten
+	// Sessions are what a search for conversations returned; those of Found under a profile or types.
+	Sessions  []string
+	elapsed   time.Duration
+	summaries int // among the first ten
+	top       int // of the first ten
 }
 
 // Vectors are the vectors of a dataset's questions, by question, made once for all runs.
 type Vectors map[string][]float32
+
+// searchedThreads is how many conversations a search for them asks for: as many as the farthest cutoff.
+const searchedThreads = 50
 
 // embedBatch is how many questions are embedded in one call.
 const embedBatch = 100
@@ -130,6 +135,14 @@ func (r *recall) answer(ctx context.Context, s *searcher, q *dataset.Question) (
 	elapsed := time.Since(start)
 	p := r.sources[q.Conversation]
 	a := &Answer{Episodes: p.rank(found.Memories, false), Found: p.rank(found.Memories, true), Question: q, elapsed: elapsed}
+	if a.Sessions = a.Found.sessions; r.opts.Profile == "" && len(r.opts.MemoryTypes) == 0 {
+		threads, err := s.service.SearchThreads(ctx, service.Scope{AppName: r.opts.App, UserID: q.Conversation}, q.Text,
+			&service.SearchThreadsOptions{Limit: searchedThreads, QueryEmbedding: r.vectors[q.ID]})
+		if err != nil {
+			return nil, err
+		}
+		a.Sessions = p.rankThreads(threads)
+	}
 	for _, hit := range found.Memories[:min(10, len(found.Memories))] {
 		a.top++
 		if hit.MemoryType == "summary" {

@@ -148,11 +148,11 @@ func TestRecall(t *testing.T) {
 		b := setup(t)
 		base, err := bench.Recall(t.Context(), b.engine, b.dataset, b.vectors, b.opts)
 		require.NoError(t, err)
-		variants, err := bench.ReadVariants([]string{`nothing={"text":0,"vector":0,"strength":0,"recency":1}`})
+		variants, err := bench.ReadVariants([]string{`nothing={"text":0,"vector":0,"strength":0,"recency":1}`, "mechanisms"})
 		require.NoError(t, err)
 		results, err := bench.Ablate(t.Context(), b.engine, b.dataset, b.vectors, b.opts, base, variants)
 		require.NoError(t, err)
-		require.Len(t, results, 1)
+		require.Len(t, results, 10)
 		// Ranked by recency alone, the newest comes first, whatever was asked.
 		require.Less(t, results[0].Tables[0].Row("categories 1-4").Scores["mrr"], 1.0)
 		var left int
@@ -160,8 +160,8 @@ func TestRecall(t *testing.T) {
 		require.Zero(t, left)
 		r := &report.Report{}
 		bench.ReportRecall(r, b.dataset, &bench.Ingested{}, base, results)
-		require.Len(t, r.Tables, 4)
-		require.Equal(t, "nothing", r.Tables[3].Rows[1][0])
+		require.Len(t, r.Tables, 5)
+		require.Equal(t, "nothing", r.Tables[4].Rows[1][0])
 	})
 
 	t.Run("FindsTheEvidence", func(t *testing.T) {

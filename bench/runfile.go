@@ -28,7 +28,7 @@ func WriteRun(w io.Writer, d *dataset.Dataset, answers []*Answer) error {
 		}
 		for _, line := range []runLine{
 			{Level: LevelTurn, QuestionID: a.Question.ID, Ranking: a.Found.turns},
-			{Level: LevelSession, QuestionID: a.Question.ID, Ranking: a.Found.sessions},
+			{Level: LevelSession, QuestionID: a.Question.ID, Ranking: a.Sessions},
 		} {
 			if line.Level == LevelSession && d.Format == dataset.MemoryBank {
 				continue

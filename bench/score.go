@@ -9,7 +9,9 @@ import (
 const (
 	LevelTurn         = "turn"
 	LevelTurnEpisodes = "turn, summaries left out"
+	// LevelSession is that of a search for conversations, LevelSessionFound that of the memories found.
 	LevelSession      = "session"
+	LevelSessionFound = "session, of the memories found"
 )
 
 // Table is the scores of a run at one level, a row for each group of questions.
@@ -30,7 +32,8 @@ func Score(d *dataset.Dataset, answers []*Answer) []*Table {
 	return []*Table{
 		scoreAt(d, answers, LevelTurn, func(a *Answer) metric.Scores { return gradeTurns(a.Question, a.Found) }),
 		scoreAt(d, answers, LevelTurnEpisodes, func(a *Answer) metric.Scores { return gradeTurns(a.Question, a.Episodes) }),
-		scoreAt(d, answers, LevelSession, func(a *Answer) metric.Scores { return metric.Grade(a.Found.sessions, a.Question.GoldSessions) }),
+		scoreAt(d, answers, LevelSession, func(a *Answer) metric.Scores { return metric.Grade(a.Sessions, a.Question.GoldSessions) }),
+		scoreAt(d, answers, LevelSessionFound, func(a *Answer) metric.Scores { return metric.Grade(a.Found.sessions, a.Question.GoldSessions) }),
 	}
 }
 

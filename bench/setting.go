@@ -51,3 +51,11 @@ func rankingSetting(ctx context.Context, pool *pgxpool.Pool, app string) (key st
 	}
 	return key, weights, nil
 }
+
+// evidenceSetting is the setting of what makes a text score.
+func evidenceSetting(ctx context.Context, pool *pgxpool.Pool, app string) (weights json.RawMessage, err error) {
+	if err := pool.QueryRow(ctx, "SELECT coalesce(hippocampus._setting($1, 'evidence'), '{}')", app).Scan(&weights); err != nil {
+		return nil, fmt.Errorf("read the setting evidence: %w", err)
+	}
+	return weights, nil
+}

@@ -477,7 +477,7 @@ type MemoryBlock struct {
 	Value           string
 }
 
-// What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours' and its conversation's, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it.
+// What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours' and its conversation's, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.
 type MemoryHit struct {
 	MemoryID        uuid.UUID
 	Content         string
@@ -494,6 +494,7 @@ type MemoryHit struct {
 	Asked           bool
 	Timely          bool
 	Spread          float64
+	Lent            float64
 	ThreadID        *uuid.UUID
 	FromSeq         *int64
 	ToSeq           *int64
@@ -529,6 +530,14 @@ type MemoryStatistics struct {
 	JobsRunning        int64
 	JobsFailed         int64
 	Tokens             int64
+}
+
+// What try_ranking returns: how well a mix of words and vectors finds.
+type RankingTrial struct {
+	VectorShare float64
+	Queries     int64
+	Recall10    float64
+	Mrr         float64
 }
 
 // What recall_block returns: the block, its tokens at most, its name and priority among a prompt's parts, and the memories in it.
@@ -632,6 +641,18 @@ type Thread struct {
 	// The client's own name for the thread; unique per app and user.
 	SessionID string
 	State     json.RawMessage
+}
+
+// What search_threads returns: a conversation, its score, and its best memory.
+type ThreadHit struct {
+	ThreadID      uuid.UUID
+	SessionID     string
+	Score         float64
+	MemoryID      uuid.UUID
+	Content       string
+	Memories      int64
+	OccurredFrom  time.Time
+	OccurredUntil time.Time
 }
 
 // State keys that all threads of a user share (ADK's user: keys).

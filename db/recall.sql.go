@@ -14,6 +14,90 @@ import (
 	pgvector "github.com/pgvector/pgvector-go"
 )
 
+const memorySampleContents = `-- name: MemorySampleContents :many
+SELECT m.content FROM hippocampus.memories m
+WHERE m.user_id = $1 AND m.app_name = $2 AND m.superseded_by IS NULL AND octet_length(m.content) BETWEEN 20 AND 4000
+ORDER BY m.id LIMIT $3
+`
+
+type MemorySampleContentsParams struct {
+	UserID  string
+	AppName string
+	MaxRows int32
+}
+
+// Turns of conversations, at random: ids are.
+func (q *Queries) MemorySampleContents(ctx context.Context, db DBTX, arg *MemorySampleContentsParams) ([]string, error) {
+	rows, err := db.Query(ctx, memorySampleContents, arg.UserID, arg.AppName, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var content string
+		if err := rows.Scan(&content); err != nil {
+			return nil, err
+		}
+		items = append(items, content)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const rankingOf = `-- name: RankingOf :one
+SELECT hippocampus._ranking(p_app_name => $1, p_profile => 'default', p_model => $2)::jsonb AS weights
+`
+
+type RankingOfParams struct {
+	AppName string
+	Model   string
+}
+
+func (q *Queries) RankingOf(ctx context.Context, db DBTX, arg *RankingOfParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, rankingOf, arg.AppName, arg.Model)
+	var weights json.RawMessage
+	err := row.Scan(&weights)
+	return weights, err
+}
+
+const rankingTrials = `-- name: RankingTrials :many
+SELECT vector_share, queries, recall_10, mrr FROM hippocampus.try_ranking(p_user_id => $1, p_app_name => $2, p_sample => $3)
+`
+
+type RankingTrialsParams struct {
+	UserID  string
+	AppName string
+	Sample  int32
+}
+
+func (q *Queries) RankingTrials(ctx context.Context, db DBTX, arg *RankingTrialsParams) ([]*RankingTrial, error) {
+	rows, err := db.Query(ctx, rankingTrials, arg.UserID, arg.AppName, arg.Sample)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*RankingTrial{}
+	for rows.Next() {
+		var i RankingTrial
+		if err := rows.Scan(
+			&i.VectorShare,
+			&i.Queries,
+			&i.Recall10,
+			&i.Mrr,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recallList = `-- name: RecallList :many
 SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.recall(
     p_user_id => $1, p_app_name => $2, p_types => $3::text[], p_tags => $4::text[],
@@ -320,4 +404,108 @@ func (q *Queries) RecallUnshare(ctx context.Context, db DBTX, arg *RecallUnshare
 	var unshared bool
 	err := row.Scan(&unshared)
 	return unshared, err
+}
+
+const searchExplain = `-- name: SearchExplain :one
+SELECT hippocampus.explain_search(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
+    p_tags => $8::text[], p_thread_id => $9, p_since => $10,
+    p_until => $11, p_min_relevance => $12, p_profile => $13,
+    p_now => coalesce($14::timestamptz, now()))::jsonb AS explained
+`
+
+type SearchExplainParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	MaxRows        int32
+	MemoryTypes    []string
+	Categories     []string
+	Tags           []string
+	ThreadID       *uuid.UUID
+	Since          *time.Time
+	Until          *time.Time
+	MinRelevance   float64
+	Profile        string
+	Now            *time.Time
+}
+
+func (q *Queries) SearchExplain(ctx context.Context, db DBTX, arg *SearchExplainParams) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, searchExplain,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.MaxRows,
+		arg.MemoryTypes,
+		arg.Categories,
+		arg.Tags,
+		arg.ThreadID,
+		arg.Since,
+		arg.Until,
+		arg.MinRelevance,
+		arg.Profile,
+		arg.Now,
+	)
+	var explained json.RawMessage
+	err := row.Scan(&explained)
+	return explained, err
+}
+
+const threadSearch = `-- name: ThreadSearch :many
+SELECT thread_id, session_id, score, memory_id, content, memories, occurred_from, occurred_until FROM hippocampus.search_threads(
+    p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
+    p_limit => $5, p_since => $6, p_until => $7,
+    p_now => coalesce($8::timestamptz, now()))
+`
+
+type ThreadSearchParams struct {
+	UserID         string
+	AppName        string
+	Query          string
+	QueryEmbedding *pgvector.Vector
+	MaxRows        int32
+	Since          *time.Time
+	Until          *time.Time
+	Now            *time.Time
+}
+
+func (q *Queries) ThreadSearch(ctx context.Context, db DBTX, arg *ThreadSearchParams) ([]*ThreadHit, error) {
+	rows, err := db.Query(ctx, threadSearch,
+		arg.UserID,
+		arg.AppName,
+		arg.Query,
+		arg.QueryEmbedding,
+		arg.MaxRows,
+		arg.Since,
+		arg.Until,
+		arg.Now,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*ThreadHit{}
+	for rows.Next() {
+		var i ThreadHit
+		if err := rows.Scan(
+			&i.ThreadID,
+			&i.SessionID,
+			&i.Score,
+			&i.MemoryID,
+			&i.Content,
+			&i.Memories,
+			&i.OccurredFrom,
+			&i.OccurredUntil,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -87,23 +87,34 @@ type MemoryHit struct {
 	// Score orders the hits.
 	Score float64 `json:"score"`
 	// RelevanceScore is how well it answers the query, 0 to 1, whatever its age and strength.
-	RelevanceScore float64         `json:"relevance_score"`
-	TextScore      float64         `json:"text_score"`
-	VectorScore    float64         `json:"vector_score"`
-	RetentionScore float64         `json:"retention_score"`
-	RecencyScore   float64         `json:"recency_score"`
-	ThreadID       *uuid.UUID      `json:"thread_id,omitempty"`
-	FromSeq        *int64          `json:"from_seq,omitempty"`
-	ToSeq          *int64          `json:"to_seq,omitempty"`
-	Author         string          `json:"author,omitempty"`
-	Source         string          `json:"source"`
-	OccurredFrom   time.Time       `json:"occurred_from"`
-	OccurredUntil  time.Time       `json:"occurred_until"`
-	CreatedAt      time.Time       `json:"created_at"`
-	AccessCount    int             `json:"access_count"`
-	TokenCount     int             `json:"token_count"`
-	Tags           []string        `json:"tags"`
-	Metadata       json.RawMessage `json:"metadata"`
+	RelevanceScore float64 `json:"relevance_score"`
+	TextScore      float64 `json:"text_score"`
+	VectorScore    float64 `json:"vector_score"`
+	RetentionScore float64 `json:"retention_score"`
+	RecencyScore   float64 `json:"recency_score"`
+	// WordScore, Worth, Asked and Timely are what TextScore is made of: the words' share of the best;
+	// less than 1 for a turn that is short or only asks; whether its author is the one that the query
+	// is about; whether it is of the time that the query names.
+	WordScore float64 `json:"word_score"`
+	Worth     float64 `json:"worth"`
+	Asked     bool    `json:"asked"`
+	Timely    bool    `json:"timely"`
+	// Spread was taken off the score, as others of its conversation stand before it; Lent was added,
+	// as it tells what holds now of what another hit told before.
+	Spread        float64         `json:"spread"`
+	Lent          float64         `json:"lent"`
+	ThreadID      *uuid.UUID      `json:"thread_id,omitempty"`
+	FromSeq       *int64          `json:"from_seq,omitempty"`
+	ToSeq         *int64          `json:"to_seq,omitempty"`
+	Author        string          `json:"author,omitempty"`
+	Source        string          `json:"source"`
+	OccurredFrom  time.Time       `json:"occurred_from"`
+	OccurredUntil time.Time       `json:"occurred_until"`
+	CreatedAt     time.Time       `json:"created_at"`
+	AccessCount   int             `json:"access_count"`
+	TokenCount    int             `json:"token_count"`
+	Tags          []string        `json:"tags"`
+	Metadata      json.RawMessage `json:"metadata"`
 }
 
 // SearchMemory finds memories by their words and, where there is an embedder or a vector, by their
@@ -287,6 +298,7 @@ func newSearchResponse(query string, rows []*db.MemoryHit, degraded bool) *Searc
 	}
 	for i, row := range rows {
 		response.Memories[i] = &MemoryHit{
+			Asked: row.Asked, Lent: row.Lent, Spread: row.Spread, Timely: row.Timely, WordScore: row.WordScore, Worth: row.Worth,
 			AccessCount: int(row.AccessCount), Author: deref(row.Author), Category: row.Category, Content: row.Content,
 			CreatedAt: row.CreatedAt, FromSeq: row.FromSeq, MemoryID: row.MemoryID, MemoryType: row.MemoryType,
 			Metadata: row.Metadata, OccurredFrom: row.OccurredFrom, OccurredUntil: row.OccurredUntil,

@@ -181,7 +181,7 @@ func (a *app) command() *cobra.Command {
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.StringVar(&a.userID, "user", "me", "the user whose memory it is")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log to standard error")
-	root.AddCommand(a.anchors(), a.bench(), a.blocks(), a.context(), a.demo(), a.doctor(), a.facts(), a.forget(),
+	root.AddCommand(a.anchors(), a.bench(), a.blocks(), a.calibrateModel(), a.context(), a.demo(), a.doctor(), a.facts(), a.forget(),
 		a.history(), a.importing(), a.index(), a.learn(), a.lessons(), a.mcp(), a.promote(), a.recall(), a.reembed(),
 		a.remember(), a.rollback(), a.search(), a.sqlAPI(), a.stats())
 	return root

@@ -14,6 +14,7 @@ import (
 // searchFlags are those of the command search.
 type searchFlags struct {
 	count        bool
+	explain      bool
 	limit        int
 	minRelevance float64
 	profile      string
@@ -37,7 +38,7 @@ SCORE, which --profile makes of them:
   RETENTION  how much of the memory is kept: it fades, and is strengthened by use
 
 An empty query ("") lists the strongest and newest. A search does not count as a use of
-the memories; --count makes it one.`,
+the memories; --count makes it one. --explain says where a score comes from.`,
 		Args: someArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := f.options()
@@ -45,6 +46,13 @@ the memories; --count makes it one.`,
 				return err
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
+				if f.explain {
+					why, err := e.service.ExplainSearch(cmd.Context(), a.scope(), strings.Join(args, " "), opts)
+					if err != nil {
+						return err
+					}
+					return a.printExplained(why)
+				}
 				found, err := e.service.SearchMemory(cmd.Context(), a.scope(), strings.Join(args, " "), opts)
 				if err != nil {
 					return err
@@ -65,6 +73,7 @@ the memories; --count makes it one.`,
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.count, "count", false, "count as a use of the memories found")
+	flags.BoolVar(&f.explain, "explain", false, "say why: what each word weighs, the weights, and what each part gave to a score")
 	flags.IntVar(&f.limit, "limit", 10, "the greatest number of memories")
 	flags.Float64Var(&f.minRelevance, "min-relevance", 0, "the least relevance, which is WORDS and MEANING weighed, 0 to 1")
 	flags.StringVar(&f.profile, "profile", "default", "how hits are ranked: default, strength or retention")

@@ -87,7 +87,7 @@ BEGIN
         GROUP BY c.row_id
     ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
         SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
-                THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+                THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
             m.created_at, m.occurred_from, m.occurred_until
         FROM candidates c
         JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
@@ -106,7 +106,7 @@ BEGIN
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
     ), parts AS MATERIALIZED ( -- or each would be worked out wherever it is used
-        SELECT m.row_id, m.occurred_until, m.thread_id, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
+        SELECT m.row_id, m.occurred_until, m.thread_id, m.from_seq, m.to_seq, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
             coalesce(m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when, false) AS timely,
             least(1, greatest(0, coalesce(m.similarity, (
                 SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
@@ -130,20 +130,31 @@ BEGIN
         FROM parts s
         CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
             + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
-    ), top AS MATERIALIZED (
+    ), spaced AS MATERIALIZED (
         SELECT o.*, o.score - o.spread AS total FROM (
             SELECT r.*, CASE WHEN v_spread > 0 AND r.thread_id IS NOT NULL THEN v_spread * ln(row_number() OVER (
                 PARTITION BY r.thread_id ORDER BY r.score DESC, r.occurred_until DESC, r.row_id)) ELSE 0 END AS spread
             FROM ranked r WHERE r.relevance >= p_min_relevance) o
-        ORDER BY total DESC, o.occurred_until DESC, o.row_id LIMIT p_limit
+        ORDER BY total DESC, o.occurred_until DESC, o.row_id LIMIT greatest(50, 2 * p_limit)
+    ), heirs AS MATERIALIZED ( -- what tells a fact that holds goes before what told it otherwise, if the words found both
+        SELECT h.row_id, max(o.total) AS total
+        FROM (SELECT s.* FROM spaced s WHERE p_profile = 'default' AND s.from_seq IS NOT NULL
+              ORDER BY s.total DESC, s.occurred_until DESC, s.row_id LIMIT least(50, p_limit)) o
+        CROSS JOIN LATERAL hippocampus._heirs(p_user_id, p_app_name, o.thread_id, o.from_seq, o.to_seq) n
+        JOIN spaced h ON h.thread_id = n.thread_id AND n.seq BETWEEN h.from_seq AND h.to_seq AND h.row_id <> o.row_id
+            AND h.total <= o.total AND h.word_score > 0
+        GROUP BY h.row_id
+    ), top AS MATERIALIZED (
+        SELECT s.*, coalesce(h.total + 1e-6 - s.total, 0) AS lent FROM spaced s LEFT JOIN heirs h ON h.row_id = s.row_id
+        ORDER BY s.total + coalesce(h.total + 1e-6 - s.total, 0) DESC, s.occurred_until DESC, s.row_id LIMIT p_limit
     )
-    SELECT m.id, m.content, m.memory_type, m.category, t.total, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
-        t.word_score, t.worth, t.asked, t.timely, t.spread,
+    SELECT m.id, m.content, m.memory_type, m.category, t.total + t.lent, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
+        t.word_score, t.worth, t.asked, t.timely, t.spread, t.lent,
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t
     JOIN hippocampus.memories m ON m.id = t.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-    ORDER BY t.total DESC, t.occurred_until DESC, t.row_id;
+    ORDER BY t.total + t.lent DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS

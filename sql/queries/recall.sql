@@ -28,3 +28,29 @@ SELECT hippocampus.share_memory(p_user_id => @user_id, p_app_name => @app_name, 
 
 -- name: RecallUnshare :one
 SELECT hippocampus.unshare_memory(p_user_id => @user_id, p_app_name => @app_name, p_memory_id => @memory_id)::boolean AS unshared;
+
+-- name: SearchExplain :one
+SELECT hippocampus.explain_search(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_limit => @max_rows, p_memory_types => sqlc.narg(memory_types)::text[], p_categories => sqlc.narg(categories)::text[],
+    p_tags => sqlc.narg(tags)::text[], p_thread_id => sqlc.narg(thread_id), p_since => sqlc.narg(since),
+    p_until => sqlc.narg(until), p_min_relevance => @min_relevance, p_profile => @profile,
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::jsonb AS explained;
+
+-- name: ThreadSearch :many
+SELECT * FROM hippocampus.search_threads(
+    p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
+    p_limit => @max_rows, p_since => sqlc.narg(since), p_until => sqlc.narg(until),
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+
+-- name: RankingTrials :many
+SELECT * FROM hippocampus.try_ranking(p_user_id => @user_id, p_app_name => @app_name, p_sample => @sample);
+
+-- name: MemorySampleContents :many
+-- Turns of conversations, at random: ids are.
+SELECT m.content FROM hippocampus.memories m
+WHERE m.user_id = @user_id AND m.app_name = @app_name AND m.superseded_by IS NULL AND octet_length(m.content) BETWEEN 20 AND 4000
+ORDER BY m.id LIMIT @max_rows;
+
+-- name: RankingOf :one
+SELECT hippocampus._ranking(p_app_name => @app_name, p_profile => 'default', p_model => @model)::jsonb AS weights;

@@ -8,11 +8,11 @@ SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
     0::double precision AS text_score, 0::double precision AS vector_score,
     0::double precision AS retention, 0::double precision AS recency,
     0::double precision AS word_score, 0::double precision AS worth, true::boolean AS asked, true::boolean AS timely,
-    0::double precision AS spread, m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
+    0::double precision AS spread, 0::double precision AS lent, m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
     m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_hits IS
-    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it.';
+    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.';
 
 CREATE VIEW hippocampus.recall_hits WITH (security_invoker = true) AS
 SELECT ''::text AS source, m.id, m.content, m.memory_type AS kind, 0::double precision AS score,
@@ -65,6 +65,17 @@ FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.retention_batches IS
     'What sweep_retention returns: what one batch did, and where the next begins; after_id is null at the end.';
 
+CREATE VIEW hippocampus.thread_hits WITH (security_invoker = true) AS
+SELECT t.id AS thread_id, t.session_id, 0::double precision AS score, m.id AS memory_id, m.content, 0::bigint AS memories,
+    m.occurred_from, m.occurred_until
+FROM hippocampus.threads t JOIN hippocampus.memories m ON false WHERE false;
+COMMENT ON VIEW hippocampus.thread_hits IS 'What search_threads returns: a conversation, its score, and its best memory.';
+
+CREATE VIEW hippocampus.ranking_trials WITH (security_invoker = true) AS
+SELECT 0::double precision AS vector_share, 0::bigint AS queries, 0::double precision AS recall_10, 0::double precision AS mrr
+WHERE false;
+COMMENT ON VIEW hippocampus.ranking_trials IS 'What try_ranking returns: how well a mix of words and vectors finds.';
+
 CREATE VIEW hippocampus.similarity_distributions WITH (security_invoker = true) AS
 SELECT ''::text AS pairs_of, 0::bigint AS pairs, 0::double precision AS p05, 0::double precision AS p50,
     0::double precision AS p90, 0::double precision AS p99, 0::double precision AS p999
@@ -74,7 +85,7 @@ COMMENT ON VIEW hippocampus.similarity_distributions IS
 
 GRANT SELECT ON hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
     hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches,
-    hippocampus.similarity_distributions
+    hippocampus.similarity_distributions, hippocampus.thread_hits, hippocampus.ranking_trials
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- +goose StatementEnd
 
@@ -82,5 +93,5 @@ GRANT SELECT ON hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.ev
 -- +goose StatementBegin
 DROP VIEW hippocampus.memory_hits, hippocampus.recall_hits, hippocampus.event_hits, hippocampus.context_entries,
     hippocampus.context_lines, hippocampus.retention_bands, hippocampus.memory_statistics, hippocampus.findings, hippocampus.retention_batches,
-    hippocampus.similarity_distributions;
+    hippocampus.similarity_distributions, hippocampus.thread_hits, hippocampus.ranking_trials;
 -- +goose StatementEnd

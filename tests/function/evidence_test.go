@@ -163,3 +163,49 @@ func TestEvidence(t *testing.T) {
 		require.Equal(t, []int64{0, 0}, totals())
 	})
 }
+
+func TestTruthGoesFirst(t *testing.T) {
+	t.Parallel()
+	// told has the log tell facts: event seq of the thread tells the value.
+	told := func(t *testing.T, b *testBundle, thread uuid.UUID, seq int, key, value string) {
+		t.Helper()
+		b.now = b.now.Add(day)
+		id := get[uuid.UUID](t, b, "SELECT hippocampus.upsert_fact($1, $2, 'profile', $3, to_jsonb($4::text), p_now => $5)",
+			b.UserID, b.AppName, key, value, b.now)
+		b.exec(t, `INSERT INTO hippocampus.memory_sources (from_seq, to_seq, fact_id, thread_id, user_id, app_name)
+			VALUES ($1, $1, $2, $3, $4, $5)`, seq, id, thread, b.UserID, b.AppName)
+	}
+	const before, after = "Maya: I live in Berlin, where I live with my cat, and I live well.", "Maya: We moved, so now it is Lisbon where we live."
+	for _, language := range []struct{ before, after, query, aside string }{
+		{before, after, "Where does Maya live?", "cat"},
+		{"林晓: 我住在北京，住在北京很久了。", "林晓: 我搬家了，现在住上海。", "林晓住在哪里？住在北京吗？", "很久"},
+	} {
+		b := setup(t)
+		thread := b.talk(t, language.before, "agent: Good to know.", "agent: Anything else?", language.after, "agent: I see.")
+		require.Equal(t, language.before, b.found(t, language.query, "")[0]) // by its words it is the better one
+		told(t, b, thread, 1, "city", "Berlin")
+		require.Equal(t, language.before, b.found(t, language.query, "")[0]) // nothing else is known
+		told(t, b, thread, 4, "city", "Lisbon")
+		hits := b.search(t, language.query, "")
+		require.Equal(t, []string{language.after, language.before}, []string{hits[0].Content, hits[1].Content})
+		require.Greater(t, hits[0].Lent, 0.0)
+		require.Zero(t, hits[1].Lent) // what was told before is there still
+		require.Equal(t, 1, len(b.search(t, language.query, "p_limit => 1")))
+		require.Equal(t, language.after, b.found(t, language.query, "p_limit => 1")[0])
+		require.Equal(t, language.before, b.found(t, language.aside, "")[0]) // what has no word of the query gets nothing
+		told(t, b, thread, 1, "city", "Berlin")                              // and back
+		require.Equal(t, language.before, b.found(t, language.query, "")[0])
+	}
+
+	t.Run("OfTheSameTenant", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.talk(t, before, "agent: Good to know.", after)
+		told(t, b, thread, 1, "city", "Berlin")
+		user := b.UserID
+		b.UserID += "x"
+		b.exec(t, "SELECT hippocampus.upsert_fact($1, $2, 'profile', 'city', '\"Lisbon\"')", b.UserID, b.AppName)
+		b.UserID = user
+		require.Equal(t, before, b.found(t, "Where does Maya live?", "")[0])
+	})
+}
