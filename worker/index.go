@@ -61,6 +61,9 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 		return err
 	}
 	var failed []error
+	if err := w.measureSigns(ctx); err != nil { // before the builds, which may take hours
+		failed = append(failed, err)
+	}
 	for i, r := range rows {
 		if b.reindex {
 			if err := b.tell(ctx, job.ID, i, len(rows)); err != nil {
@@ -74,9 +77,6 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 		if ctx.Err() != nil {
 			break
 		}
-	}
-	if err := w.measureSigns(ctx); err != nil {
-		failed = append(failed, err)
 	}
 	if b.reindex && len(failed) == 0 {
 		if err := b.tell(ctx, job.ID, len(rows), len(rows)); err != nil {

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION hippocampus._only_asks(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT CASE WHEN octet_length(p_text) <= 300 -- known without reading a long text
-        THEN right(rtrim(p_text, E' \t\n\r!！"\'”’」』)）…'), 1) IN ('?', '？', '؟', '⁇', '‽') ELSE false END;
+        THEN right(rtrim(right(p_text, 32), E' \t\n\r!！"\'”’」』)）…'), 1) IN ('?', '？', '؟', '⁇', '‽') ELSE false END;
 END;
 COMMENT ON FUNCTION hippocampus._only_asks IS 'Whether a turn is a question and little else: at most 300 bytes, with a question mark at the end.';
 REVOKE ALL ON FUNCTION hippocampus._only_asks FROM PUBLIC;

@@ -3,7 +3,7 @@
 --   index  A large tenant has a partial HNSW index whose predicate names it: the statement repeats the
 --          predicate as literals, or the planner could not prove it.
 --   signs  The others look at the signs of all of their vectors, and read those that have most in common with
---          the question's: 100 more than are wanted. For a model whose signs tell enough (see _measure_signs).
+--          the question's: 50 more than are wanted, 100 at least. For a model whose signs tell enough (see _measure_signs).
 --   exact  All vectors are read: of a tenant that has no more than that, for any other model, and where p_exact
 --          asks for it.
 --
@@ -25,7 +25,7 @@ DECLARE
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
     v_signs bit varying;
-    v_alike integer := least(p_limit, 1000000) + 100;
+    v_alike integer := greatest(100, least(p_limit, 1000000) + 50);
     v_scan text;
     v_search text;
 BEGIN

@@ -1,0 +1,54 @@
+-- The memories that a window could show, as many as there can be room for. The newest tell how long they are; where
+-- those that are found are shorter and leave room, more are asked for. p_told are the events of p_thread_id that
+-- its history will surely show: an episode of these takes no room.
+CREATE OR REPLACE FUNCTION hippocampus._context_memories(
+    p_user_id text,
+    p_app_name text,
+    p_query text,
+    p_query_embedding public.vector,
+    p_max_tokens integer,
+    p_room integer,
+    p_thread_id uuid,
+    p_told bigint[],
+    p_now timestamptz
+) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
+    source_id uuid, source_seq bigint, source_until bigint, source_thread_id uuid, omitted_reason text)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_memories hippocampus.memory_hits[];
+    v_limit integer;
+    v_found bigint;
+    v_filled bigint;
+BEGIN
+    SELECT least(10000, greatest(20, 1.2 * p_room / avg(n.token_count + 11)))::integer INTO v_limit
+    FROM (SELECT m.token_count FROM hippocampus.memories m WHERE m.user_id = p_user_id AND m.app_name = p_app_name
+          ORDER BY m.created_at DESC, m.id DESC LIMIT 30) n;
+    LOOP
+        SELECT array_agg(m), count(*), coalesce(sum(m.token_count + 11) FILTER (WHERE m.token_count <= p_max_tokens AND m.copy = 1
+            AND NOT m.told), 0)
+        INTO v_memories, v_found, v_filled
+        FROM (SELECT k, k.token_count, row_number() OVER (PARTITION BY k.content_hash) AS copy,
+                  coalesce(k.thread_id = p_thread_id AND k.from_seq = ANY (p_told), false) AS told
+              FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now) k) m (m, token_count, copy, told);
+        EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_filled >= p_room;
+        v_limit := least(10000, 3 * v_limit);
+    END LOOP;
+    RETURN QUERY
+    SELECT 'memory', r.rank,
+        hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?')
+            || CASE r.trust WHEN 'user' THEN '' ELSE ', ' || r.trust END || '] ', r.content),
+        r.score, hippocampus._context_price(r.token_count, CASE r.trust WHEN 'user' THEN 11 ELSE 14 END, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
+        CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (p_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
+             WHEN r.copy > 1 THEN 'same words as another memory' END
+    FROM (SELECT m.*, row_number() OVER best AS rank,
+              row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy
+          FROM unnest(v_memories) m
+          WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._context_memories IS 'The memories that a window could show, best first, with the tokens that each costs at most.';
+REVOKE ALL ON FUNCTION hippocampus._context_memories FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._context_memories
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
