@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 

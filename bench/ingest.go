@@ -3,23 +3,19 @@ package bench
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
-// appendBatch is how many events go into one append.
-const appendBatch = 500
-
-// ingestClients is how many conversations are logged at once.
-const ingestClients = 4
+// forgetClients is how many threads are forgotten at once.
+const forgetClients = 4
 
 // IngestOptions are the options of [Ingest].
 type IngestOptions struct {
@@ -118,41 +114,30 @@ func (i *ingest) stored(ctx context.Context) (map[string]storedConversation, err
 	return all, nil
 }
 
-type waiting struct {
-	scope service.Scope
-	job   uuid.UUID
-}
-
 // run logs conversations, several at once, and waits until all is consolidated.
 func (i *ingest) run(ctx context.Context, conversations []*conversation.Conversation, events int) error {
 	bar := i.Progress(events, "logging")
-	jobs := make([][]waiting, len(conversations))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(ingestClients)
-	var sessions atomic.Int64
-	for n, c := range conversations {
-		group.Go(func() error {
-			var err error
-			if jobs[n], err = i.log(groupCtx, c, bar); err != nil {
-				return fmt.Errorf("conversation %s: %w", c.ID, err)
-			}
-			sessions.Add(int64(len(c.Sessions)))
-			return nil
-		})
+	scope := func(c *conversation.Conversation) service.Scope {
+		return service.Scope{AppName: i.opts.App, UserID: c.ID}
 	}
-	if err := group.Wait(); err != nil {
+	logged, err := conversation.Log(ctx, i.service, conversations, scope, i.opts.Consolidation, bar.Add)
+	if err != nil {
 		return err
 	}
 	bar.Finish()
-	bar = i.Progress(int(sessions.Load()), "consolidating")
-	for _, ofOne := range jobs {
-		for _, w := range ofOne {
-			job, err := i.service.WaitJob(ctx, w.scope, w.job)
+	sessions := 0
+	for _, done := range logged {
+		sessions += len(done.Jobs)
+	}
+	bar = i.Progress(sessions, "consolidating")
+	for n, done := range logged {
+		for _, id := range done.Jobs {
+			job, err := i.service.WaitJob(ctx, scope(conversations[n]), id)
 			if err != nil {
 				return err
 			}
 			if job.Status != service.JobCompleted {
-				return fmt.Errorf("consolidation %s of %s is %s: %s", job.ID, w.scope.UserID, job.Status, job.Error)
+				return fmt.Errorf("consolidation %s of %s is %s: %s", job.ID, conversations[n].ID, job.Status, job.Error)
 			}
 			bar.Add(1)
 		}
@@ -166,35 +151,6 @@ func (i *ingest) run(ctx context.Context, conversations []*conversation.Conversa
 		return fmt.Errorf("analyze: %w", err)
 	}
 	return nil
-}
-
-// log logs a conversation and asks for the consolidation of each session.
-func (i *ingest) log(ctx context.Context, c *conversation.Conversation, bar Bar) ([]waiting, error) {
-	scope := service.Scope{AppName: i.opts.App, UserID: c.ID}
-	jobs := make([]waiting, 0, len(c.Sessions))
-	for _, s := range c.Sessions {
-		thread, err := i.service.CreateThread(ctx, scope, &service.CreateThreadOptions{IfNotExists: true, SessionID: s.ID})
-		if err != nil {
-			return nil, fmt.Errorf("session %s: %w", s.ID, err)
-		}
-		for from := 0; from < len(s.Events); from += appendBatch {
-			batch := s.Events[from:min(from+appendBatch, len(s.Events))]
-			params := make([]*service.EventParams, len(batch))
-			for n := range batch {
-				params[n] = batch[n].Params()
-			}
-			if _, err := i.service.AppendEvents(ctx, scope, thread, params, nil); err != nil {
-				return nil, fmt.Errorf("session %s: %w", s.ID, err)
-			}
-			bar.Add(len(batch))
-		}
-		job, err := i.service.AddSessionToMemory(ctx, scope, thread.String(), i.opts.Consolidation)
-		if err != nil {
-			return nil, fmt.Errorf("session %s: %w", s.ID, err)
-		}
-		jobs = append(jobs, waiting{job: job, scope: scope})
-	}
-	return jobs, nil
 }
 
 // waitVectors waits for vectors that a consolidation had to leave to an embedding job.
@@ -228,23 +184,27 @@ func (i *ingest) forget(ctx context.Context, d *dataset.Dataset) error {
 		return fmt.Errorf("read what is to be forgotten: %w", err)
 	}
 	defer rows.Close()
-	var threads []waiting
+	type thread struct {
+		id    uuid.UUID
+		scope service.Scope
+	}
+	var threads []thread
 	for rows.Next() {
-		w := waiting{scope: service.Scope{AppName: i.opts.App}}
-		if err := rows.Scan(&w.scope.UserID, &w.job); err != nil {
+		t := thread{scope: service.Scope{AppName: i.opts.App}}
+		if err := rows.Scan(&t.scope.UserID, &t.id); err != nil {
 			return fmt.Errorf("read what is to be forgotten: %w", err)
 		}
-		threads = append(threads, w)
+		threads = append(threads, t)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read what is to be forgotten: %w", err)
 	}
 	bar := i.Progress(len(threads), "forgetting")
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(ingestClients)
+	group.SetLimit(forgetClients)
 	for _, t := range threads {
 		group.Go(func() error {
-			_, err := i.service.ForgetThread(ctx, t.scope, t.job)
+			_, err := i.service.ForgetThread(ctx, t.scope, t.id)
 			bar.Add(1)
 			return err
 		})

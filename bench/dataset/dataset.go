@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 )
 
 // The formats.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 )
 
 const (

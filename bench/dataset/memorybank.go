@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 )
 
 const memoryBankAll = "answerable"

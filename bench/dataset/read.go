@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 )
 
 // Options are the options of [Read].

@@ -2,29 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 func (a *app) anchors() *cobra.Command {
-	cmd := &cobra.Command{
+	return command.Group(&cobra.Command{
 		Use:   "anchors",
 		Short: "Look up, rebuild and calibrate the anchor index of documents",
-		Args:  noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return usageError{errors.New("a command is missing")}
-		},
-	}
-	cmd.AddCommand(a.anchorsCalibrate(), a.anchorsDeny(), a.anchorsLookup(), a.anchorsRebuild(), a.anchorsSources(), a.anchorsStatus())
-	return cmd
+	}, a.anchorsCalibrate(), a.anchorsDeny(), a.anchorsLookup(), a.anchorsRebuild(), a.anchorsSources(), a.anchorsStatus())
 }
 
 func (a *app) anchorsLookup() *cobra.Command {
@@ -39,7 +32,7 @@ func (a *app) anchorsLookup() *cobra.Command {
 (semantic), and by those of the project that is being talked about (--project), which
 stand for what a pronoun leaves out. Of each document the best chunk is shown, and which
 anchors brought it. Nothing is found before the first rebuild.`,
-		Args: someArgs("a question"),
+		Args: command.SomeArgs("a question"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := inRange("limit", limit, 1, 100); err != nil {
 				return err
@@ -81,7 +74,7 @@ func (a *app) anchorsRebuild() *cobra.Command {
 		Long: `Rebuilds the anchor index of --user and --app beside the one that serves, and lets it serve
 at the end. It needs the vectors of the chunks: a worker, or "hippo index", makes them. Cut off
 at any moment it leaves the old index serving; the next rebuild may begin two minutes later.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				made, err := a.rebuildAnchors(cmd.Context(), e)
@@ -135,7 +128,7 @@ func (a *app) anchorsStatus() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
 		Short: "Count documents and anchors, and say what may not come up",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				s, err := e.service.Documents().Stats(cmd.Context(), a.scope())

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -39,7 +40,7 @@ and questions that are made by rule ("What is TERM?") with anchors, and proposes
 the 99th percentile of any anchor and any chunk, and as semantic_theta the 99.9th of a
 question and any anchor but its own. --write makes them the deployment's for the model that
 serves (the setting anchors/MODEL); rebuild afterwards.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				c, err := a.calibrate(cmd.Context(), e)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchBudget() *cobra.Command {
@@ -22,7 +23,7 @@ func (a *app) benchBudget() *cobra.Command {
 		Long: `Assembles a context window for each question of a dataset, at several budgets, and
 looks how much of what answers the question stands in it, word for word: with the
 default shares of the sections, and with all of the budget for memories.`,
-		Args: someArgs("a dataset's files"),
+		Args: command.SomeArgs("a dataset's files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := data.read(args)
 			if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchCorf() *cobra.Command {
@@ -31,7 +32,7 @@ what was stored since the last rebuild. A line of the file is a question:
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (made > 0) {
-				return usageError{fmt.Errorf("%s wants a file of questions, or --make", cmd.CommandPath())}
+				return command.Usagef("%s wants a file of questions, or --make", cmd.CommandPath())
 			}
 			return a.measure(cmd, args, &out, !noVectors, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				queries, err := corfQueries(ctx, a, e, args, made)

@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchLoad() *cobra.Command {
@@ -24,11 +24,11 @@ func (a *app) benchLoad() *cobra.Command {
 counts events and searches a second, errors, and the time from the commit of a
 consolidation to its start. With --rate the writers keep a pace instead of filling the
 machine, so that this time is that of being told, and not of waiting for other jobs.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for name, value := range map[string]int{"readers": opts.Readers, "workers": opts.Workers, "writers": opts.Writers} {
 				if value < 0 {
-					return usageError{fmt.Errorf("--%s is %d", name, value)}
+					return command.Usagef("--%s is %d", name, value)
 				}
 			}
 			return a.measure(cmd, args, &out, !noVectors, func(ctx context.Context, e *bench.Engine, r *report.Report) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 type recallFlags struct {
@@ -28,7 +29,7 @@ func (a *app) benchRecall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "recall FILE…",
 		Short: "Measure how much of the evidence a search finds",
-		Args:  someArgs("a dataset's files"),
+		Args:  command.SomeArgs("a dataset's files"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d, err := f.data.read(args)
 			if err != nil {
@@ -36,7 +37,7 @@ func (a *app) benchRecall() *cobra.Command {
 			}
 			variants, err := bench.ReadVariants(f.ablate)
 			if err != nil {
-				return usageError{err}
+				return command.Usage(err)
 			}
 			return a.measure(cmd, args, &f.report, !f.noVectors, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				return recall(ctx, e, r, d, variants, &f, f.data.app(cmd, a, d))

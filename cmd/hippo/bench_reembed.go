@@ -12,6 +12,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 )
 
@@ -29,7 +30,7 @@ the same model, or with --dimension 0 to the same model anew, by a process of it
 that is killed on the way and started again, while clients search and write. It counts
 searches that failed or found nothing, and compares what was found before and after.
 At the end the old vectors are dropped: use a database of its own.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := inRange("kill-at", opts.KillAt, 0, 0.95); err != nil {
 				return err
@@ -40,14 +41,14 @@ At the end the old vectors are dropped: use a database of its own.`,
 			return a.measure(cmd, args, &out, true, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				config, err := provider.FromEnv(a.getenv)
 				if err != nil {
-					return usageError{err}
+					return command.Usage(err)
 				}
 				if config.Dimension = dimension; dimension == 0 {
 					config.Dimension = e.Embedder.Dimension()
 				}
 				models, err := provider.Open(ctx, config)
 				if err != nil {
-					return usageError{fmt.Errorf("open the new model: %w", err)}
+					return command.Usagef("open the new model: %w", err)
 				}
 				defer models.Close() //nolint:errcheck // nothing is left to be done with them
 				opts.Next = models.Embedder

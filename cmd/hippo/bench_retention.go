@@ -7,6 +7,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchRetention() *cobra.Command {
@@ -20,7 +21,7 @@ func (a *app) benchRetention() *cobra.Command {
 		Long: `Makes histories of memories whose later use is known, keeps the best of each by the
 database's scores, and says what part is left of the value that one who knows the
 future would have kept. Nothing is written to the database.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.measure(cmd, args, &out, false, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				return bench.Retention(ctx, e, &opts, r)

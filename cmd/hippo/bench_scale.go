@@ -7,6 +7,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchScale() *cobra.Command {
@@ -20,7 +21,7 @@ func (a *app) benchScale() *cobra.Command {
 		Long: `Fills the database with a synthetic corpus of many tenants, has the worker build the
 vector indexes that the large ones need, and measures searches of tenants of fixed
 sizes among them. The corpus stays, and is used again for the same flags.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.measure(cmd, args, &out, false, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				results, err := bench.Scale(ctx, e, &opts)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func TestBench(t *testing.T) {
@@ -63,7 +64,7 @@ func TestBench(t *testing.T) {
 			{"bench"}, {"bench", "recall"}, {"bench", "scale", "x"}, {"bench", "load", "--readers", "-1"}, {"bench", "recall", "x.json", "--k", "many"},
 		} {
 			var out bytes.Buffer
-			require.Equal(t, exitUsage, run(t.Context(), args, &out, &out, func(string) string { return "" }), args)
+			require.Equal(t, command.ExitUsage, run(t.Context(), args, &out, &out, func(string) string { return "" }), args)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 func (a *app) benchTiers() *cobra.Command {
@@ -21,7 +22,7 @@ func (a *app) benchTiers() *cobra.Command {
 a consolidation, and what memories take on disk. The corpus is that of bench scale: it is
 loaded if it isn't there, stays, and is used again for the same --rows, --tenants and
 --seed. What the run itself writes is forgotten when it ends.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.measure(cmd, args, &out, false, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
 				results, err := bench.Tiers(ctx, e, &opts)

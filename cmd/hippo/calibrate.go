@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -59,7 +60,7 @@ memories and facts, and proposes two settings for the model that serves:
                     best find the turns that stand beside them; strength and recency stay
 
 It reads only; --apply writes them for the app. The user must have 100 memories at least.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				c, err := a.measureModel(cmd.Context(), e)

@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
 func TestCalibrate(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-	require.Contains(t, r.fails(exitFailed, "calibrate"), "it takes 100")
+	require.Contains(t, r.fails(command.ExitFailed, "calibrate"), "it takes 100")
 	var lines []string
 	topics := strings.Fields("gardens violins bicycles volcanoes penguins pottery chess railways bakeries glaciers")
 	for _, topic := range topics {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -43,7 +44,7 @@ RESERVED is what a section's entries were counted for, headings included: never 
 little, so the window's exact count is the same or less. SHARE is what a section may take
 of the budget; what one leaves, the next may use. Shares are those of --system-ratio,
 --fact-ratio, --memory-ratio and --history-ratio; the last three together may be 1 at most.`,
-		Args: someArgs("a query"),
+		Args: command.SomeArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := f.options()
 			if err != nil {
@@ -100,8 +101,8 @@ func (f *contextFlags) options() (*service.ContextOptions, error) {
 		}
 	}
 	if sum := f.memory + f.history + f.fact; sum > 1+1e-9 {
-		return nil, usageError{fmt.Errorf("--memory-ratio, --history-ratio and --fact-ratio add up to %.3g, but may be 1 at most; "+
-			"lower one of them", sum)}
+		return nil, command.Usagef("--memory-ratio, --history-ratio and --fact-ratio add up to %.3g, but may be 1 at most; "+
+			"lower one of them", sum)
 	}
 	opts := &service.ContextOptions{
 		FactRatio: &f.fact, HistoryRatio: &f.history, Language: f.language, MaxTokens: &f.maxTokens, MemoryRatio: &f.memory,
@@ -110,7 +111,7 @@ func (f *contextFlags) options() (*service.ContextOptions, error) {
 	if f.thread != "" {
 		id, err := uuid.Parse(f.thread)
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--thread is %q, which is no thread's id", f.thread)}
+			return nil, command.Usagef("--thread is %q, which is no thread's id", f.thread)
 		}
 		opts.ThreadID = &id
 	}

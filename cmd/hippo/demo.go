@@ -12,10 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 //go:embed demo/*.jsonl
@@ -48,7 +50,7 @@ type demoReport struct {
 
 	conversation *conversation.Conversation
 	found        *service.SearchResponse
-	ingested     *ingested
+	stored       *conversation.Logged
 	jobs         []*service.Job
 	logged, took time.Duration
 }
@@ -64,10 +66,10 @@ window with its budget. Run again, it logs nothing new and shows the same.
 
 Its memory is that of the users maya and 林晓 of the app demo, so it takes neither --app nor
 --user.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("app") || cmd.Flags().Changed("user") {
-				return usageError{errors.New("demo has an app and users of its own, and takes neither --app nor --user")}
+				return command.Usagef("demo has an app and users of its own, and takes neither --app nor --user")
 			}
 			a.appName = demoApp
 			return within(cmd.Context(), demoTimeout, "the demo's limit", func(ctx context.Context) error {
@@ -75,7 +77,7 @@ Its memory is that of the users maya and 林晓 of the app demo, so it takes nei
 					return err
 				}
 				return a.withEngine(ctx, func(e *engine) error {
-					return a.withWorker(ctx, e, func() error { return a.demonstrate(ctx, e) })
+					return a.withWorker(ctx, e, func(*worker.Worker) error { return a.demonstrate(ctx, e) })
 				})
 			})
 		},
@@ -85,7 +87,7 @@ Its memory is that of the users maya and 林晓 of the app demo, so it takes nei
 func (a *app) migrate(ctx context.Context) (err error) {
 	m, err := db.NewMigrator(ctx, a.url(), &db.MigratorConfig{Logger: a.logger()})
 	if errors.Is(err, db.ErrInvalidArgument) {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if err != nil {
 		return err
@@ -134,11 +136,14 @@ func (e *engine) demonstrate(ctx context.Context, talk *demoTalk) (*demoReport, 
 	r := &demoReport{User: talk.user, conversation: read[0]}
 	scope := service.Scope{AppName: demoApp, UserID: talk.user}
 	start := time.Now()
-	if r.ingested, err = e.ingest(ctx, scope, r.conversation, func(int) {}); err != nil {
+	logged, err := conversation.Log(ctx, e.service, read, func(*conversation.Conversation) service.Scope { return scope },
+		service.ConsolidationFull, func(int) {})
+	if err != nil {
 		return nil, err
 	}
+	r.stored = logged[0]
 	r.logged = time.Since(start)
-	if r.jobs, err = e.waitJobs(ctx, scope, r.ingested.Jobs, func() {}); err != nil {
+	if r.jobs, err = e.waitJobs(ctx, scope, r.stored.Jobs, func() {}); err != nil {
 		return nil, err
 	}
 	r.took = time.Since(start)
@@ -164,7 +169,7 @@ func (e *engine) demonstrate(ctx context.Context, talk *demoTalk) (*demoReport, 
 func (a *app) printDemo(e *engine, talk *demoTalk, r *demoReport) error {
 	a.heading("%s: %d sessions, %d events", r.User, len(r.conversation.Sessions), r.conversation.Events())
 	fmt.Fprintf(a.stdout, "Logged %d events (%d were there already) in %d ms; %d sessions consolidated after %d ms.\n",
-		r.ingested.Events, r.ingested.Known, r.logged.Milliseconds(), consolidated(r.jobs), r.took.Milliseconds())
+		r.stored.Events, r.stored.Known, r.logged.Milliseconds(), consolidated(r.jobs), r.took.Milliseconds())
 	fmt.Fprintln(a.stdout, a.modelsLine(e, r.jobs))
 
 	a.heading("Summaries")

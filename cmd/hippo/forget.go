@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -25,7 +26,7 @@ func (a *app) forget() *cobra.Command {
 		Long: `Lists the facts and memories that a description means, and forgets nothing until it is
 called with --yes: then they are deleted for good, and no consolidation brings them back.
 Memory blocks are not touched.`,
-		Args: someArgs("a description"),
+		Args: command.SomeArgs("a description"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := &service.ForgetMemoryOptions{Limit: f.limit, Preview: !f.yes}
 			if err := inRange("limit", f.limit, 1, 10_000); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -41,7 +42,7 @@ func (r *runner) run(ctx context.Context, args ...string) (code int, stdout, std
 func (r *runner) ok(args ...string) (stdout, stderr string) {
 	r.t.Helper()
 	code, stdout, stderr := r.run(r.t.Context(), args...)
-	require.Equal(r.t, exitOK, code, stderr)
+	require.Equal(r.t, command.ExitOK, code, stderr)
 	return stdout, stderr
 }
 
@@ -106,7 +107,7 @@ func TestDemo(t *testing.T) {
 		require.Len(t, window.Sections, 6)
 
 		long := []string{"context", "--max-tokens", "100", "--system", strings.Repeat("Be brief. ", 20), "dinner?"}
-		said := r.fails(exitFailed, long...)
+		said := r.fails(command.ExitFailed, long...)
 		require.Contains(t, said, "raise --max-tokens or --system-ratio, or let it take from the other sections with --system-overflow")
 		require.NotContains(t, said, "p_")
 		r.ok(append(long, "--system-overflow")...)
@@ -216,10 +217,10 @@ func TestImport(t *testing.T) {
 			{hello + "\n" + `{"author":`, "line 2: the JSON ends too early"},
 			{`{"author":"a","text":"x","event_id":"1"}` + "\n" + `{"author":"a","text":"y","event_id":"1"}`, `different events of the event_id "1"`},
 		} {
-			require.Contains(t, r.fails(exitFailed, "import", write(t, "x.jsonl", test.file)), test.want)
+			require.Contains(t, r.fails(command.ExitFailed, "import", write(t, "x.jsonl", test.file)), test.want)
 		}
-		require.Contains(t, r.fails(exitFailed, "import", filepath.Join(t.TempDir(), "none")), "no such file")
-		r.fails(exitConnect, "import", write(t, "x.jsonl", hello))
+		require.Contains(t, r.fails(command.ExitFailed, "import", filepath.Join(t.TempDir(), "none")), "no such file")
+		r.fails(command.ExitConnect, "import", write(t, "x.jsonl", hello))
 	})
 }
 
@@ -231,7 +232,7 @@ func TestRun(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		code, stdout, stderr := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t))).run(ctx, "demo")
-		require.Equal(t, exitInterrupted, code)
+		require.Equal(t, command.ExitInterrupted, code)
 		require.Empty(t, stdout)
 		require.Equal(t, "hippo: interrupted; start it again to go on\n", stderr)
 	})
@@ -241,18 +242,18 @@ func TestRun(t *testing.T) {
 		pool := dbtest.DB(t)
 		r := newRunner(t, dbtest.DatabaseURL(pool))
 		r.env["HIPPOCAMPUS_MODEL_PROVIDER"] = "acme"
-		require.Contains(t, r.fails(exitUsage, "stats"), `unknown model provider "acme"`)
+		require.Contains(t, r.fails(command.ExitUsage, "stats"), `unknown model provider "acme"`)
 		r.env["HIPPOCAMPUS_MODEL_PROVIDER"] = "openai"
-		require.Contains(t, r.fails(exitUsage, "stats"), "openai")
+		require.Contains(t, r.fails(command.ExitUsage, "stats"), "openai")
 		r.env["HIPPOCAMPUS_MODEL_PROVIDER"] = ""
 		r.env["HIPPOCAMPUS_DIMENSION"] = "many"
-		require.Contains(t, r.fails(exitUsage, "stats"), "HIPPOCAMPUS_DIMENSION")
+		require.Contains(t, r.fails(command.ExitUsage, "stats"), "HIPPOCAMPUS_DIMENSION")
 		r.env["HIPPOCAMPUS_DIMENSION"] = "128"
-		require.Contains(t, r.fails(exitInvalid, "stats"), "Unset HIPPOCAMPUS_DIMENSION")
+		require.Contains(t, r.fails(command.ExitInvalid, "stats"), "Unset HIPPOCAMPUS_DIMENSION")
 		r.env["HIPPOCAMPUS_DIMENSION"] = ""
 		_, err := pool.Exec(t.Context(), "UPDATE hippocampus.embedding_models SET model = 'acme/vectors' WHERE status = 'serving'")
 		require.NoError(t, err)
-		said := r.fails(exitInvalid, "stats")
+		said := r.fails(command.ExitInvalid, "stats")
 		require.Contains(t, said, "acme/vectors")
 		require.Contains(t, said, "set HIPPOCAMPUS_EMBEDDING_PROVIDER")
 	})
@@ -265,13 +266,13 @@ func TestRun(t *testing.T) {
 		_, err = pool.Exec(t.Context(), `INSERT INTO hippocampus.settings (app_name, key, value) VALUES ('*', 'breaking_version', '99999')
 			ON CONFLICT (app_name, key) DO UPDATE SET value = excluded.value`)
 		require.NoError(t, err)
-		require.Contains(t, newRunner(t, dbtest.DatabaseURL(pool)).fails(exitNewer, "stats"), "use a newer binary")
+		require.Contains(t, newRunner(t, dbtest.DatabaseURL(pool)).fails(command.ExitNewer, "stats"), "use a newer binary")
 	})
 
 	t.Run("NoConnection", func(t *testing.T) {
 		t.Parallel()
-		for _, command := range []string{"demo", "doctor", "sql-api", "stats"} {
-			require.Contains(t, newRunner(t, "postgres://nobody@127.0.0.1:1/none").fails(exitConnect, command), "no connection")
+		for _, name := range []string{"demo", "doctor", "sql-api", "stats"} {
+			require.Contains(t, newRunner(t, "postgres://nobody@127.0.0.1:1/none").fails(command.ExitConnect, name), "no connection")
 		}
 	})
 
@@ -279,14 +280,14 @@ func TestRun(t *testing.T) {
 		t.Parallel()
 		r := newRunner(t, dbtest.Empty(t, ""))
 		for _, args := range [][]string{{"context", "x"}, {"doctor"}, {"search", "x"}, {"sql-api"}, {"stats"}} {
-			require.Contains(t, r.fails(exitInvalid, args...), "run migrate up", args)
+			require.Contains(t, r.fails(command.ExitInvalid, args...), "run migrate up", args)
 		}
 	})
 
 	t.Run("Timeout", func(t *testing.T) {
 		t.Parallel()
 		r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-		said := r.fails(exitFailed, "import", "--timeout", "1ns", write(t, "x.jsonl", `{"author":"user","text":"x"}`))
+		said := r.fails(command.ExitFailed, "import", "--timeout", "1ns", write(t, "x.jsonl", `{"author":"user","text":"x"}`))
 		require.Contains(t, said, "it took longer than --timeout (1ns); start it again to go on")
 	})
 
@@ -319,10 +320,10 @@ func TestRun(t *testing.T) {
 			{"demo", "--database-url", "postgres://a:b@c:d/e"},
 			{"stats", "--colour"},
 		} {
-			require.Contains(t, r.fails(exitUsage, args...), `See "hippo`, args)
+			require.Contains(t, r.fails(command.ExitUsage, args...), `See "hippo`, args)
 		}
 		r = newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-		require.Contains(t, r.fails(exitUsage, "stats", "--user", ""), "invalid scope")
+		require.Contains(t, r.fails(command.ExitUsage, "stats", "--user", ""), "invalid scope")
 	})
 }
 

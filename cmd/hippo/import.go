@@ -8,15 +8,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
+	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 // importReport is the shape of --json.
 type importReport struct {
 	User string `json:"user"`
 	App  string `json:"app"`
-	ingested
+	conversation.Logged
 	// Consolidated are the consolidations that had something to do; 0 without a worker.
 	Consolidated int `json:"consolidated"`
 }
@@ -56,10 +58,10 @@ or what the data set calls it.
 
 A worker runs in this process until all is consolidated; with --no-worker that is left to
 workers that run elsewhere. CONSOLIDATED counts the sessions that had something new.`,
-		Args: someArgs("files of conversations"),
+		Args: command.SomeArgs("files of conversations"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if timeout <= 0 {
-				return usageError{fmt.Errorf("--timeout is %s, but must be more than 0", timeout)}
+				return command.Usagef("--timeout is %s, but must be more than 0", timeout)
 			}
 			conversations, err := a.readConversations(args)
 			if err != nil {
@@ -74,7 +76,7 @@ workers that run elsewhere. CONSOLIDATED counts the sessions that had something 
 					if noWorker {
 						return i.run(ctx, e)
 					}
-					return a.withWorker(ctx, e, func() error { return i.run(ctx, e) })
+					return a.withWorker(ctx, e, func(*worker.Worker) error { return i.run(ctx, e) })
 				})
 			})
 		},
@@ -157,15 +159,16 @@ func (i *importer) run(ctx context.Context, e *engine) error {
 		events += c.Events()
 	}
 	logBar := i.app.progress(events, "logging")
-	reports := make([]*importReport, len(i.conversations))
+	logged, err := conversation.Log(ctx, e.service, i.conversations, i.scope, service.ConsolidationFull,
+		func(n int) { _ = logBar.Add(n) })
+	if err != nil {
+		return err
+	}
+	reports := make([]*importReport, len(logged))
 	jobs := 0
-	for n, c := range i.conversations {
-		scope := i.scope(c)
-		done, err := e.ingest(ctx, scope, c, func(n int) { _ = logBar.Add(n) })
-		if err != nil {
-			return fmt.Errorf("conversation %s: %w", c.ID, err)
-		}
-		reports[n] = &importReport{App: scope.AppName, User: scope.UserID, ingested: *done}
+	for n, done := range logged {
+		scope := i.scope(i.conversations[n])
+		reports[n] = &importReport{App: scope.AppName, User: scope.UserID, Logged: *done}
 		jobs += len(done.Jobs)
 	}
 	_ = logBar.Finish()

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/hippocampus-memory/hippocampus/document"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
@@ -56,13 +57,13 @@ deleted. So two folders need two names: another folder's name is refused.
 A document in a folder entities or projects is about one of these, and its title is an
 anchor. A worker runs in this process until all chunks have vectors; with --no-worker that
 is left to workers that run elsewhere. Anchors wait for the nightly rebuild, or --rebuild.`,
-		Args: someArgs("files or folders"),
+		Args: command.SomeArgs("files or folders"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.as != "" && len(args) > 1 {
-				return usageError{errors.New("--as names one folder, but there are several")}
+				return command.Usagef("--as names one folder, but there are several")
 			}
 			if f.noWorker && f.rebuild {
-				return usageError{errors.New("--rebuild needs the vectors that --no-worker leaves to others")}
+				return command.Usagef("--rebuild needs the vectors that --no-worker leaves to others")
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error { return a.indexAll(cmd.Context(), e, args, &f) })
 		},
@@ -246,7 +247,7 @@ func kindOf(path string) string {
 
 // embedAll runs a worker until every row has its vector.
 func (a *app) embedAll(ctx context.Context, e *engine) error {
-	return a.besideWorker(ctx, e, func(w *worker.Worker) error {
+	return a.withWorker(ctx, e, func(w *worker.Worker) error {
 		if err := w.Drain(ctx); err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
@@ -59,7 +60,7 @@ func TestIndex(t *testing.T) {
 
 	require.Equal(t, &indexReport{Files: 2, Skipped: 1, Added: 3}, index("--rebuild"))
 	require.Equal(t, &indexReport{Unchanged: 2, Skipped: 1}, index())
-	require.Contains(t, r.fails(exitFailed, "index", outside, "--as", "guide"), "another name with --as")
+	require.Contains(t, r.fails(command.ExitFailed, "index", outside, "--as", "guide"), "another name with --as")
 
 	// thresholds that such a small corpus cannot tell
 	_, err := pool.Exec(t.Context(), `SELECT hippocampus.put_setting('*', 'anchors', s.value || '{"theta": 0.25, "semantic_theta": 0.6}')
@@ -79,14 +80,14 @@ func TestIndex(t *testing.T) {
 
 	r.ok("anchors", "deny", "green teas", "secret")
 	require.Empty(t, brought("Green tea", "what about Green Tea?"))
-	require.Contains(t, r.fails(exitFailed, "anchors", "deny", "the"), "'the' cannot be an anchor")
+	require.Contains(t, r.fails(command.ExitFailed, "anchors", "deny", "the"), "'the' cannot be an anchor")
 	stdout, _ = r.ok("anchors", "status")
 	require.Regexp(t, `(?m)^anchors denied +2: green teas, secret$`, stdout)
 	r.ok("anchors", "deny")
 	r.ok("anchors", "sources", "docs")
 	require.Empty(t, brought("Green tea", "what about Green Tea?"))
 	put("new.md", "# New\n\nIt may not come in.\n")
-	require.Contains(t, r.fails(exitFailed, "index", dir, "--source", "notes"), "'notes' is not on the allowlist")
+	require.Contains(t, r.fails(command.ExitFailed, "index", dir, "--source", "notes"), "'notes' is not on the allowlist")
 	r.ok("anchors", "sources")
 	require.NotEmpty(t, brought("Green tea", "what about Green Tea?"))
 
@@ -117,7 +118,7 @@ func TestReembedUnreachable(t *testing.T) {
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
 	r.ok("remember", "green tea is steeped at eighty degrees")
 	r.env["OPENAI_BASE_URL"], r.env["OPENAI_API_KEY"] = server.URL, "key"
-	message := r.fails(exitFailed, "reembed", "--provider", "openai", "--model", "other", "--dimension", "96", "--switch")
+	message := r.fails(command.ExitFailed, "reembed", "--provider", "openai", "--model", "other", "--dimension", "96", "--switch")
 	require.Contains(t, message, "generation 2 (openai/other) has 0 vectors, 1 rows have none: ")
 	require.Contains(t, message, "404")
 	status, _ := r.ok("reembed", "status")

@@ -13,58 +13,9 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/hippocampus-memory/hippocampus/cmd/hippo/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
-
-// appendBatch is how many events go into one append.
-const appendBatch = 500
-
-// ingested counts what an ingest did.
-type ingested struct {
-	Sessions int `json:"sessions"`
-	Events   int `json:"events"`
-	// Known are events that the log had already.
-	Known int `json:"events_known"`
-	// Jobs are consolidations that were asked for.
-	Jobs []uuid.UUID `json:"jobs"`
-}
-
-// ingest logs a conversation and asks for the consolidation of each session. Sessions and events
-// that are there already, by their ids, are not logged again.
-func (e *engine) ingest(
-	ctx context.Context, scope service.Scope, c *conversation.Conversation, logged func(events int),
-) (*ingested, error) {
-	done := &ingested{Jobs: []uuid.UUID{}}
-	for _, session := range c.Sessions {
-		threadID, err := e.service.CreateThread(ctx, scope, &service.CreateThreadOptions{IfNotExists: true, SessionID: session.ID})
-		if err != nil {
-			return done, fmt.Errorf("session %s: %w", session.ID, err)
-		}
-		done.Sessions++
-		for start := 0; start < len(session.Events); start += appendBatch {
-			batch := session.Events[start:min(start+appendBatch, len(session.Events))]
-			params := make([]*service.EventParams, len(batch))
-			for i := range batch {
-				params[i] = batch[i].Params()
-			}
-			stored, err := e.service.AppendEvents(ctx, scope, threadID, params, nil)
-			if err != nil {
-				return done, fmt.Errorf("session %s: %w", session.ID, err)
-			}
-			done.Events += len(stored)
-			done.Known += len(batch) - len(stored)
-			logged(len(batch))
-		}
-		job, err := e.service.AddSessionToMemory(ctx, scope, threadID.String(), service.ConsolidationFull)
-		if err != nil {
-			return done, fmt.Errorf("session %s: %w", session.ID, err)
-		}
-		done.Jobs = append(done.Jobs, job)
-	}
-	return done, nil
-}
 
 // waitJobs waits for consolidations, and says which failed and why.
 func (e *engine) waitJobs(ctx context.Context, scope service.Scope, jobs []uuid.UUID, done func()) ([]*service.Job, error) {

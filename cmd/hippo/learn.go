@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/service/tools"
 )
@@ -29,7 +30,7 @@ func (a *app) learn() *cobra.Command {
 index_memory waits for a worker.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 2 {
-				return usageError{fmt.Errorf("%d arguments, but there are a verb and its JSON", len(args))}
+				return command.Usagef("%d arguments, but there are a verb and its JSON", len(args))
 			}
 			return nil
 		},
@@ -52,7 +53,7 @@ index_memory waits for a worker.`,
 						return a.callTool(cmd, v, arguments)
 					}
 				}
-				return usageError{fmt.Errorf("there is no verb %q; load_skill needs --skills", args[0])}
+				return command.Usagef("there is no verb %q; load_skill needs --skills", args[0])
 			})
 		},
 	}
@@ -64,7 +65,7 @@ func (a *app) callTool(cmd *cobra.Command, tool *tools.Tool, arguments json.RawM
 	result, err := tool.Call(cmd.Context(), a.scope(), arguments)
 	var told *tools.Error
 	if errors.As(err, &told) && told.Code == tools.CodeMalformed {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	if err != nil {
 		return err
@@ -108,11 +109,11 @@ func (a *app) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote MEMORY",
 		Short: "Make an experience an instruction that all users of the app see",
-		Args:  someArgs("the id of an experience"),
+		Args:  command.SomeArgs("the id of an experience"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := uuid.Parse(args[0])
 			if err != nil {
-				return usageError{fmt.Errorf("%q is no id of a memory", args[0])}
+				return command.Usagef("%q is no id of a memory", args[0])
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				instruction, err := e.service.PromoteExperience(cmd.Context(), a.scope(), id, key, content)
@@ -134,7 +135,7 @@ func (a *app) rollback() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback KEY",
 		Short: "Bring back an earlier version of an instruction, by default the one before",
-		Args:  someArgs("the key of an instruction"),
+		Args:  command.SomeArgs("the key of an instruction"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				var to *int

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -16,9 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/service/mcpserver"
 	"github.com/hippocampus-memory/hippocampus/service/tools"
+	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
 // envToken names the one token of a server for one user.
@@ -51,18 +52,18 @@ func (a *app) mcp() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve the memory to agents over the Model Context Protocol",
 		Long:  mcpHelp,
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			tokens, err := a.mcpTokens(&f)
 			if err != nil {
 				return err
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
-				serve := func() error { return a.serveMCP(cmd.Context(), e, &f, tokens) }
+				serve := func(*worker.Worker) error { return a.serveMCP(cmd.Context(), e, &f, tokens) }
 				if f.worker {
 					return a.withWorker(cmd.Context(), e, serve)
 				}
-				return serve()
+				return serve(nil)
 			})
 		},
 	}
@@ -112,7 +113,7 @@ func (a *app) listenMCP(ctx context.Context, handler http.Handler, address strin
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err != nil {
-		return usageError{fmt.Errorf("--http: %w", err)}
+		return command.Usagef("--http: %w", err)
 	}
 	fmt.Fprintf(a.stderr, "hippo: serving on http://%s\n", listener.Addr())
 	server := &http.Server{Handler: handler, IdleTimeout: 2 * time.Minute, ReadHeaderTimeout: 10 * time.Second}
@@ -136,22 +137,22 @@ func (a *app) mcpTokens(f *mcpFlags) (*mcpserver.Tokens, error) {
 	tokens := &mcpserver.Tokens{}
 	if f.http == "" {
 		if f.tokens != "" || len(f.origins) > 0 {
-			return nil, usageError{errors.New("--tokens and --origin are of --http, which is not given")}
+			return nil, command.Usagef("--tokens and --origin are of --http, which is not given")
 		}
 		return tokens, nil
 	}
 	if token := a.getenv(envToken); token != "" {
 		if err := tokens.Add(token, a.scope()); err != nil {
-			return nil, usageError{fmt.Errorf("%s: %w", envToken, err)}
+			return nil, command.Usagef("%s: %w", envToken, err)
 		}
 	}
 	if f.tokens != "" {
 		if err := readTokens(f.tokens, tokens); err != nil {
-			return nil, usageError{fmt.Errorf("--tokens: %w", err)}
+			return nil, command.Usagef("--tokens: %w", err)
 		}
 	}
 	if tokens.Len() == 0 {
-		return nil, usageError{errors.New("--http needs a bearer token: set " + envToken + ", or name a file with --tokens")}
+		return nil, command.Usagef("--http needs a bearer token: set " + envToken + ", or name a file with --tokens")
 	}
 	return tokens, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -114,5 +115,5 @@ func TestMCPTools(t *testing.T) {
 		refused.Content[0].(*mcp.TextContent).Text)
 
 	require.NoError(t, session.Close())
-	require.Equal(t, exitOK, <-ended, log.String())
+	require.Equal(t, command.ExitOK, <-ended, log.String())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/service"
@@ -29,7 +30,7 @@ func (a *app) url() string { return cmp.Or(a.databaseURL, a.getenv("DATABASE_URL
 func (a *app) openPool(ctx context.Context) (*pgxpool.Pool, error) {
 	pool, err := db.NewPool(ctx, &db.Config{ApplicationName: "hippo", DatabaseURL: a.url(), Logger: a.logger(), MaxConns: 16})
 	if errors.Is(err, db.ErrInvalidArgument) {
-		return nil, usageError{err}
+		return nil, command.Usage(err)
 	}
 	return pool, err
 }
@@ -68,6 +69,7 @@ func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
 		return err
 	}
 	defer models.Close() //nolint:errcheck // nothing is left to be done with them
+	defer a.clearBar()
 	s, err := service.New(pool, &service.Config{
 		Classifier: models.Classifier, Embedder: models.Embedder, Logger: a.logger(), Reflector: models.Reflector,
 	})
@@ -81,7 +83,7 @@ func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
 func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models, error) {
 	config, err := provider.FromEnv(a.getenv)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, command.Usage(err)
 	}
 	serving, err := db.New().EmbeddingModelServing(ctx, pool)
 	if err != nil {
@@ -93,7 +95,7 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 	config.Gemini.Limits.Logger, config.OpenAI.Limits.Logger = a.logger(), a.logger()
 	models, err := provider.Open(ctx, config)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("open the models: %w", err)}
+		return nil, command.Usagef("open the models: %w", err)
 	}
 	return models, nil
 }
@@ -111,8 +113,8 @@ func fitting(err error) error {
 	return err
 }
 
-// withWorker runs a worker beside fn, in this process.
-func (a *app) withWorker(ctx context.Context, e *engine, fn func() error) error {
+// withWorker runs a worker in this process beside fn, and lets fn have it.
+func (a *app) withWorker(ctx context.Context, e *engine, fn func(*worker.Worker) error) error {
 	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
 	if err != nil {
 		return err
@@ -120,7 +122,7 @@ func (a *app) withWorker(ctx context.Context, e *engine, fn func() error) error 
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	err = fn()
+	err = fn(w)
 	// What is running may finish, or is started again by another worker.
 	if stopErr := w.Stop(context.WithoutCancel(ctx)); err == nil {
 		err = stopErr

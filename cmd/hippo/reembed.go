@@ -14,6 +14,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
@@ -49,7 +50,7 @@ off and started again.
 Services and workers of the old model go on after the switch, and search its vectors:
 start them again with the new one at leisure, then drop the old. Keep a worker of
 each model running until then, so that both stay current.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.fillGeneration(cmd.Context(), &f) },
 	}
 	flags := cmd.Flags()
@@ -218,7 +219,7 @@ func (a *app) withGeneration(
 
 func (a *app) reembedStatus() *cobra.Command {
 	return &cobra.Command{
-		Use: "status", Short: "Show how far each generation of vectors is", Args: noArgs,
+		Use: "status", Short: "Show how far each generation of vectors is", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pool, err := a.openMigrated(cmd.Context())
 			if err != nil {
@@ -244,7 +245,7 @@ func (a *app) reembedStatus() *cobra.Command {
 func (a *app) reembedSwitch() *cobra.Command {
 	var missing int64
 	cmd := &cobra.Command{
-		Use: "switch", Short: "Let the generation serve that was filled", Args: noArgs,
+		Use: "switch", Short: "Let the generation serve that was filled", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withGeneration(cmd.Context(), "building", "no generation is building: start one with hippo reembed",
 				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
@@ -259,7 +260,7 @@ func (a *app) reembedSwitch() *cobra.Command {
 func (a *app) reembedRollback() *cobra.Command {
 	var missing int64
 	cmd := &cobra.Command{
-		Use: "rollback", Short: "Let the generation serve that served before", Args: noArgs,
+		Use: "rollback", Short: "Let the generation serve that served before", Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withGeneration(cmd.Context(), "standby", "no generation is standby: nothing can be rolled back",
 				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
@@ -274,7 +275,7 @@ func (a *app) reembedRollback() *cobra.Command {
 func (a *app) reembedDrop() *cobra.Command {
 	var building bool
 	cmd := &cobra.Command{
-		Use: "drop", Short: "Delete the vectors that served before", Args: noArgs,
+		Use: "drop", Short: "Delete the vectors that served before", Args: command.NoArgs,
 		Long: `Deletes the vectors of the generation that served before the switch; with --building,
 those of one that is being filled, which gives it up.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

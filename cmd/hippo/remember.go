@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -20,7 +21,7 @@ func (a *app) remember() *cobra.Command {
 		Use:   "remember TEXT…",
 		Short: "Keep a text as a memory",
 		Long:  "Keeps a text as a memory and prints its id. The same text again strengthens the memory that is there.",
-		Args:  someArgs("a text"),
+		Args:  command.SomeArgs("a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				id, err := e.service.Remember(cmd.Context(), a.scope(), strings.Join(args, " "),
@@ -52,7 +53,7 @@ func (a *app) recall() *cobra.Command {
 		Long: `Recalls the facts that hold and the memories that answer a query, in one list. SCORE is
 0.6 MEANING + 0.3 STRENGTH + 0.1 RECENCY; what is weaker than 0.05 is not recalled. It does
 not count as a use of them; --count makes it one. An empty query ("") lists the strongest.`,
-		Args: someArgs("a query"),
+		Args: command.SomeArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := inRange("limit", limit, 1, 10_000); err != nil {
 				return err
@@ -85,7 +86,7 @@ func (a *app) facts() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "facts",
 		Short: "List a user's facts, as of any time",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			opts, err := f.options()
 			if err != nil {
@@ -144,7 +145,7 @@ func (a *app) blocks() *cobra.Command {
 	return &cobra.Command{
 		Use:   "blocks",
 		Short: "List a user's memory blocks",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				blocks, err := e.service.Blocks(cmd.Context(), a.scope())

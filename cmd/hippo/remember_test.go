@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -30,9 +31,9 @@ func TestVerbs(t *testing.T) {
 	require.Equal(t, stored["memory_id"]+"\n", stdout)
 	stdout, _ = r.ok("recall", "green", "tea")
 	require.Contains(t, stdout, "I like green tea")
-	require.Contains(t, r.fails(exitUsage, "recall", "--limit", "0", "tea"), "--limit is 0")
-	require.Contains(t, r.fails(exitUsage, "facts", "--type", "no"), "--type is \"no\"")
-	require.Contains(t, r.fails(exitUsage, "remember"), "wants a text")
+	require.Contains(t, r.fails(command.ExitUsage, "recall", "--limit", "0", "tea"), "--limit is 0")
+	require.Contains(t, r.fails(command.ExitUsage, "facts", "--type", "no"), "--type is \"no\"")
+	require.Contains(t, r.fails(command.ExitUsage, "remember"), "wants a text")
 
 	stdout, stderr := r.ok("forget", "I like green tea")
 	require.Contains(t, stdout, "I like green tea")
@@ -84,12 +85,12 @@ func TestMCP(t *testing.T) {
 	t.Run("Refuses", func(t *testing.T) {
 		t.Parallel()
 		r := newRunner(t, databaseURL)
-		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0"), "needs a bearer token")
-		require.Contains(t, r.fails(exitUsage, "mcp", "--tokens", "x"), "--http")
+		require.Contains(t, r.fails(command.ExitUsage, "mcp", "--http", "0"), "needs a bearer token")
+		require.Contains(t, r.fails(command.ExitUsage, "mcp", "--tokens", "x"), "--http")
 		r.env[envToken] = "short"
-		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0"), "a token has 5 bytes")
+		require.Contains(t, r.fails(command.ExitUsage, "mcp", "--http", "0"), "a token has 5 bytes")
 		r.env[envToken] = ""
-		require.Contains(t, r.fails(exitUsage, "mcp", "--http", "0", "--tokens", write(t, "tokens.json", `[{"token": "0123456789abcdef"}]`)),
+		require.Contains(t, r.fails(command.ExitUsage, "mcp", "--http", "0", "--tokens", write(t, "tokens.json", `[{"token": "0123456789abcdef"}]`)),
 			"entry 1 has no app or no user")
 	})
 }

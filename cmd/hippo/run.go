@@ -14,19 +14,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
-	"github.com/hippocampus-memory/hippocampus/db"
-)
-
-// The exit codes; the help documents them.
-const (
-	exitOK      = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitInvalid = 3
-	exitConnect = 4
-	exitNewer   = 5
-
-	exitInterrupted = 130 // as shells have it
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 const help = `Hippocampus for people: the memory of AI agents, whole, inside one Postgres.
@@ -48,14 +36,7 @@ The models are named by the environment:
   OPENAI_BASE_URL                 any compatible server, e.g. http://localhost:11434/v1
 Text leaves the machine only where gemini or openai was asked for.
 
-Exit codes
-  0    done
-  1    failed
-  2    wrong arguments: a flag, a variable, the database URL, the models' names
-  3    the database is not migrated or older, or its vectors are of another model
-  4    no connection to the database
-  5    the database is newer than this binary
-  130  interrupted`
+` + command.ExitCodes
 
 // app is one run of the command.
 type app struct {
@@ -73,9 +54,6 @@ type app struct {
 	bar *progressbar.ProgressBar // that is drawn now
 }
 
-// usageError is a command line that can't be understood.
-type usageError struct{ error }
-
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
 	a := &app{getenv: getenv, stdin: stdin, terminal: stderr}
 	a.stderr = &harmless{exact: &a.json, out: stderr}
@@ -89,40 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 }
 
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.command()
-	root.SetArgs(args)
-	root.SetOut(a.stdout)
-	root.SetErr(a.stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		return exitOK
-	}
-	a.clearBar()
-	if ctx.Err() != nil {
-		fmt.Fprintln(a.stderr, "hippo: interrupted; start it again to go on")
-		return exitInterrupted
-	}
-	fmt.Fprintf(a.stderr, "hippo: %v\n", err)
-	code := exitCode(err)
-	if code == exitUsage {
-		fmt.Fprintf(a.stderr, "See \"%s --help\".\n", cmd.CommandPath())
-	}
-	return code
-}
-
-func exitCode(err error) int {
-	var usage usageError
-	switch {
-	case errors.As(err, &usage), errors.Is(err, db.ErrInvalidScope), errors.Is(err, db.ErrInvalidBudget):
-		return exitUsage
-	case errors.Is(err, db.ErrConnect):
-		return exitConnect
-	case errors.Is(err, db.ErrDatabaseNewer):
-		return exitNewer
-	case errors.Is(err, db.ErrNotMigrated), errors.Is(err, db.ErrDimension), errors.Is(err, db.ErrEmbeddingModel):
-		return exitInvalid
-	}
-	return exitFailed
+	return command.Run(ctx, a.command(), args, a.stdout, a.stderr)
 }
 
 // within gives fn so much time, and says which limit it was when that is over.
@@ -141,7 +86,7 @@ func within(ctx context.Context, limit time.Duration, what string, fn func(conte
 func oneOf(flag string, values []string, known ...string) error {
 	for _, value := range values {
 		if !slices.Contains(known, value) {
-			return usageError{fmt.Errorf("--%s is %q, but must be one of %s", flag, value, strings.Join(known, ", "))}
+			return command.Usagef("--%s is %q, but must be one of %s", flag, value, strings.Join(known, ", "))
 		}
 	}
 	return nil
@@ -152,57 +97,22 @@ func inRange[N int | float64](flag string, value, least, greatest N) error {
 	if value >= least && value <= greatest { // not so for NaN
 		return nil
 	}
-	return usageError{fmt.Errorf("--%s is %v, but must be %v to %v", flag, value, least, greatest)}
+	return command.Usagef("--%s is %v, but must be %v to %v", flag, value, least, greatest)
 }
 
 func (a *app) command() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "hippo",
-		Short:         "Remember, recall and inspect the memory of agents",
-		Long:          help,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_ = cmd.Help()
-			return usageError{errors.New("a command is missing")}
-		},
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", args[0])}
-			}
-			return nil
-		},
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root := command.Root(command.Group(
+		&cobra.Command{Use: "hippo", Short: "Remember, recall and inspect the memory of agents", Long: help},
+		a.anchors(), a.bench(), a.blocks(), a.calibrateModel(), a.context(), a.demo(), a.doctor(), a.facts(), a.forget(), a.history(), a.importing(),
+		a.index(), a.learn(), a.lessons(), a.mcp(), a.promote(), a.recall(), a.reembed(), a.remember(), a.rollback(), a.search(),
+		a.sqlAPI(), a.stats()))
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.appName, "app", "hippo", "the app whose memory it is")
 	flags.StringVar(&a.databaseURL, "database-url", "", "the database, as postgres://user:password@host:port/name")
 	flags.BoolVar(&a.json, "json", false, "print JSON")
 	flags.StringVar(&a.userID, "user", "me", "the user whose memory it is")
 	flags.BoolVarP(&a.verbose, "verbose", "v", false, "log to standard error")
-	root.AddCommand(a.anchors(), a.bench(), a.blocks(), a.calibrateModel(), a.context(), a.demo(), a.doctor(), a.facts(), a.forget(),
-		a.history(), a.importing(), a.index(), a.learn(), a.lessons(), a.mcp(), a.promote(), a.recall(), a.reembed(),
-		a.remember(), a.rollback(), a.search(), a.sqlAPI(), a.stats())
 	return root
-}
-
-// noArgs refuses arguments.
-func noArgs(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usageError{fmt.Errorf("%s takes no arguments, but got %q", cmd.Name(), args[0])}
-	}
-	return nil
-}
-
-// someArgs wants one argument at least, and says what it is.
-func someArgs(what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == 0 {
-			return usageError{fmt.Errorf("%s wants %s", cmd.Name(), what)}
-		}
-		return nil
-	}
 }
 
 func (a *app) printJSON(v any) error {

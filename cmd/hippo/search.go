@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -39,7 +40,7 @@ SCORE, which --profile makes of them:
 
 An empty query ("") lists the strongest and newest. A search does not count as a use of
 the memories; --count makes it one. --explain says where a score comes from.`,
-		Args: someArgs("a query"),
+		Args: command.SomeArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := f.options()
 			if err != nil {
@@ -105,7 +106,7 @@ func (f *searchFlags) options() (*service.SearchOptions, error) {
 		return nil, err
 	}
 	if since != nil && until != nil && until.Before(*since) {
-		return nil, usageError{fmt.Errorf("--until %s is before --since %s", f.until, f.since)}
+		return nil, command.Usagef("--until %s is before --since %s", f.until, f.since)
 	}
 	return &service.SearchOptions{
 		Limit: f.limit, MemoryTypes: f.types, MinRelevance: f.minRelevance, Profile: f.profile, Since: since,
@@ -123,7 +124,7 @@ func readTime(flag, value string, ofDay time.Duration) (*time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, value)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--%s is %q, but must be as 2026-05-01 or 2026-05-01T09:00:00Z", flag, value)}
+		return nil, command.Usagef("--%s is %q, but must be as 2026-05-01 or 2026-05-01T09:00:00Z", flag, value)
 	}
 	return new(day.Add(ofDay)), nil
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 )
 
 // sqlAPI prints the reference of the SQL functions. It is read from the database, that is from
@@ -14,7 +16,7 @@ func (a *app) sqlAPI() *cobra.Command {
 	return &cobra.Command{
 		Use:   "sql-api",
 		Short: "Print the reference of the SQL functions, as Markdown",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pool, err := a.openMigrated(cmd.Context())
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
@@ -21,7 +22,7 @@ func (a *app) stats() *cobra.Command {
 	return &cobra.Command{
 		Use:   "stats",
 		Short: "Count what a user's memory holds",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				s, err := e.service.Stats(cmd.Context(), a.scope())
@@ -63,7 +64,7 @@ func (a *app) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the database and this login",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pool, err := a.openMigrated(cmd.Context())
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	sqlfiles "github.com/hippocampus-memory/hippocampus/sql"
 )
 
@@ -23,7 +24,7 @@ administrator then runs, once and in the database that will hold the memory:
     psql -c 'GRANT hippocampus_owner TO the_login' "$ADMIN_URL"
 
 It may be run again, and asks for no database.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(_ *cobra.Command, _ []string) error {
 			_, err := fmt.Fprint(a.stdout, sqlfiles.Bootstrap)
 			return err
@@ -45,7 +46,7 @@ brings them back. Version 0 removes everything but the roles, the empty schema
 and the extension.
 
 Without --yes it only says what it would do.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				status, err := m.Status(cmd.Context())
@@ -92,8 +93,8 @@ func confirmation(s *db.Status, to int64) error {
 	if len(names) == 0 {
 		return fmt.Errorf("nothing to do: the database %s is at version %d", s.Database, s.Version)
 	}
-	return usageError{fmt.Errorf("this would take the database %s from version %d to %d, and undo %s with their data: "+
-		"run it again with --yes", s.Database, s.Version, to, strings.Join(names, ", "))}
+	return command.Usagef("this would take the database %s from version %d to %d, and undo %s with their data: "+
+		"run it again with --yes", s.Database, s.Version, to, strings.Join(names, ", "))
 }
 
 func (a *app) status() *cobra.Command {
@@ -101,7 +102,7 @@ func (a *app) status() *cobra.Command {
 		Use:   "status",
 		Short: "Show the server, the migrations and the functions",
 		Long:  "Shows which migrations are applied and which are pending. Changes nothing.",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				status, err := m.Status(cmd.Context())
@@ -127,10 +128,10 @@ processes at once: one does the work, the others wait for it.
 The dimension of the embeddings is chosen by the first "migrate up" of a
 database, and is that of the embedding model to be used: 1536 for OpenAI's
 text-embedding-3-small, 768 or 3072 for Gemini's gemini-embedding-001.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("dimension") && (dimension < 1 || dimension > db.MaxDimension) {
-				return usageError{fmt.Errorf("--dimension is %d, but must be between 1 and %d", dimension, db.MaxDimension)}
+				return command.Usagef("--dimension is %d, but must be between 1 and %d", dimension, db.MaxDimension)
 			}
 			return a.migrator(cmd.Context(), dimension, func(m *db.Migrator) error {
 				report, err := m.Up(cmd.Context())
@@ -153,7 +154,7 @@ func (a *app) validate() *cobra.Command {
 		Long: `Checks the server, every migration, River's tables, the SQL functions and the
 owner of everything. Changes nothing. The exit code is 3 if something is not as
 it must be; standard error says what.`,
-		Args: noArgs,
+		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				err := m.Validate(cmd.Context())
@@ -173,7 +174,7 @@ func (a *app) version() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of the database's schema and of this binary's",
-		Args:  noArgs,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				version, err := m.Version(cmd.Context())

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	sqlfiles "github.com/hippocampus-memory/hippocampus/sql"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
@@ -53,17 +54,17 @@ func TestRun(t *testing.T) {
 			{[]string{"down", "--to", "x"}, "--to"},
 		} {
 			r := migrate(t, "", tt.args...)
-			require.Equal(t, exitUsage, r.code, tt.args)
+			require.Equal(t, command.ExitUsage, r.code, tt.args)
 			require.Contains(t, r.stderr, "migrate: ")
 			require.Contains(t, r.stderr, tt.want)
-			require.Contains(t, r.stderr, `See "migrate help".`)
+			require.Regexp(t, `\nSee "migrate( up| down)? --help"\.\n$`, r.stderr)
 		}
 	})
 
 	t.Run("Bootstrap", func(t *testing.T) {
 		t.Parallel()
 		r := migrate(t, "", "bootstrap")
-		require.Equal(t, exitOK, r.code)
+		require.Equal(t, command.ExitOK, r.code)
 		require.Equal(t, sqlfiles.Bootstrap, r.stdout)
 	})
 
@@ -71,7 +72,7 @@ func TestRun(t *testing.T) {
 		t.Parallel()
 		for _, args := range [][]string{{"help"}, {"--help"}, {"up", "--help"}, {"help", "down"}} {
 			r := migrate(t, "", args...)
-			require.Equal(t, exitOK, r.code)
+			require.Equal(t, command.ExitOK, r.code)
 			require.Contains(t, r.stdout, "Usage:")
 			require.Empty(t, r.stderr)
 		}
@@ -84,8 +85,8 @@ func TestRun(t *testing.T) {
 		cancel()
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, []string{"up", "--database-url", dbtest.URL(t)}, &stdout, &stderr, func(string) string { return "" })
-		require.Equal(t, exitConnect, code)
-		require.Equal(t, "migrate: no connection: context canceled\n", stderr.String())
+		require.Equal(t, command.ExitInterrupted, code)
+		require.Equal(t, "migrate: interrupted; start it again to go on\n", stderr.String())
 	})
 
 	t.Run("JSON", func(t *testing.T) {
@@ -100,12 +101,12 @@ func TestRun(t *testing.T) {
 			require.False(t, decoder.More())
 		}
 		var validation validationJSON
-		decode(migrate(t, databaseURL, "validate", "--json"), exitInvalid, &validation)
+		decode(migrate(t, databaseURL, "validate", "--json"), command.ExitInvalid, &validation)
 		require.False(t, validation.Valid)
 		require.NotEmpty(t, validation.Problem)
 
 		var status statusJSON
-		decode(migrate(t, databaseURL, "status", "--json"), exitOK, &status)
+		decode(migrate(t, databaseURL, "status", "--json"), command.ExitOK, &status)
 		require.Zero(t, status.Version)
 		require.Equal(t, "missing", status.Functions)
 		require.Empty(t, status.Pgvector)
@@ -114,21 +115,21 @@ func TestRun(t *testing.T) {
 		}
 
 		var report reportJSON
-		decode(migrate(t, databaseURL, "up", "--json", "--dimension", "5"), exitOK, &report)
+		decode(migrate(t, databaseURL, "up", "--json", "--dimension", "5"), command.ExitOK, &report)
 		require.Equal(t, 5, report.Dimension)
 		require.Equal(t, newest, report.To)
 		require.Len(t, report.Applied, len(status.Migrations))
 
 		var version versionJSON
-		decode(migrate(t, databaseURL, "version", "--json"), exitOK, &version)
+		decode(migrate(t, databaseURL, "version", "--json"), command.ExitOK, &version)
 		require.Equal(t, versionJSON{BinaryVersion: newest, Version: newest}, version)
 
 		validation = validationJSON{}
-		decode(migrate(t, databaseURL, "validate", "--json"), exitOK, &validation)
+		decode(migrate(t, databaseURL, "validate", "--json"), command.ExitOK, &validation)
 		require.True(t, validation.Valid)
 
 		report = reportJSON{}
-		decode(migrate(t, databaseURL, "down", "--json", "--yes", "--to", "0"), exitOK, &report)
+		decode(migrate(t, databaseURL, "down", "--json", "--yes", "--to", "0"), command.ExitOK, &report)
 		require.Equal(t, newest, report.From)
 		require.Zero(t, report.To)
 	})
@@ -136,7 +137,7 @@ func TestRun(t *testing.T) {
 	t.Run("Newer", func(t *testing.T) {
 		t.Parallel()
 		databaseURL := dbtest.Empty(t, "")
-		require.Equal(t, exitOK, migrate(t, databaseURL, "up").code)
+		require.Equal(t, command.ExitOK, migrate(t, databaseURL, "up").code)
 		conn, err := pgx.Connect(t.Context(), databaseURL)
 		require.NoError(t, err)
 		defer func() { _ = conn.Close(t.Context()) }()
@@ -144,7 +145,7 @@ func TestRun(t *testing.T) {
 		require.NoError(t, err)
 		for _, args := range [][]string{{"up"}, {"validate"}, {"down", "--yes"}} {
 			r := migrate(t, databaseURL, args...)
-			require.Equal(t, exitNewer, r.code, args)
+			require.Equal(t, command.ExitNewer, r.code, args)
 			require.Contains(t, r.stderr, "use a newer binary")
 		}
 		require.Contains(t, migrate(t, databaseURL, "status").stdout, "99999, unknown to this binary")
@@ -156,7 +157,7 @@ func TestRun(t *testing.T) {
 		for _, args := range [][]string{{"up"}, {"down"}, {"status"}, {"validate"}, {"version"}} {
 			// The flag comes before the environment.
 			r := migrate(t, "postgres://no.such.host.invalid/", append(args, "--database-url", missing)...)
-			require.Equal(t, exitConnect, r.code)
+			require.Equal(t, command.ExitConnect, r.code)
 			require.Regexp(t, `^migrate: no connection: .* has no database hippocampus_test_none: .*\n$`, r.stderr)
 		}
 	})
@@ -165,16 +166,16 @@ func TestRun(t *testing.T) {
 		t.Parallel()
 		databaseURL := dbtest.Empty(t, "")
 		r := migrate(t, databaseURL, "status")
-		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, command.ExitOK, r.code, r.stderr)
 		require.Regexp(t, `(?m)^pgvector +not installed in this database$`, r.stdout)
 		require.Regexp(t, `(?m)^00001_create_schema\.sql +pending$`, r.stdout)
 
 		r = migrate(t, databaseURL, "validate")
-		require.Equal(t, exitInvalid, r.code)
+		require.Equal(t, command.ExitInvalid, r.code)
 		require.Contains(t, r.stderr, "run migrate up")
 
 		r = migrate(t, databaseURL, "up", "-v")
-		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, command.ExitOK, r.code, r.stderr)
 		require.Regexp(t, `(?m)^up  00002_create_river\.go +[0-9]+ ms$`, r.stdout)
 		require.Contains(t, r.stdout, fmt.Sprintf("from version 0 to %d", newest))
 		require.Contains(t, r.stdout, "Its embeddings have dimension 1536.")
@@ -192,21 +193,21 @@ func TestRun(t *testing.T) {
 		require.Contains(t, migrate(t, databaseURL, "validate").stdout, "Valid: ")
 
 		r = migrate(t, databaseURL, "up", "--dimension", "3")
-		require.Equal(t, exitFailed, r.code)
+		require.Equal(t, command.ExitInvalid, r.code)
 		require.Contains(t, r.stderr, "dimension 3 was asked for, but the embeddings in this database have 1536")
 
 		r = migrate(t, databaseURL, "down")
-		require.Equal(t, exitUsage, r.code)
+		require.Equal(t, command.ExitUsage, r.code)
 		require.Contains(t, r.stderr, fmt.Sprintf("from version %d to %d", newest, newest-1))
 		require.Contains(t, r.stderr, "run it again with --yes")
-		require.Equal(t, exitFailed, migrate(t, databaseURL, "down", "--to", fmt.Sprint(newest+1), "--yes").code)
+		require.Equal(t, command.ExitFailed, migrate(t, databaseURL, "down", "--to", fmt.Sprint(newest+1), "--yes").code)
 
 		r = migrate(t, databaseURL, "down", "--yes")
-		require.Equal(t, exitOK, r.code, r.stderr)
+		require.Equal(t, command.ExitOK, r.code, r.stderr)
 		require.Contains(t, r.stdout, "functions dropped")
 		require.Contains(t, migrate(t, databaseURL, "version").stdout, fmt.Sprint(newest-1))
 
-		require.Equal(t, exitOK, migrate(t, databaseURL, "down", "--to", "0", "--yes").code)
+		require.Equal(t, command.ExitOK, migrate(t, databaseURL, "down", "--to", "0", "--yes").code)
 		require.Contains(t, migrate(t, databaseURL, "down", "--to", "0").stderr, "nothing to do")
 	})
 }

@@ -1,12 +1,6 @@
 // Command worker works on the jobs of a Hippocampus database. See `worker --help`.
 package main
 
-import (
-	"os"
+import "github.com/hippocampus-memory/hippocampus/internal/command"
 
-	"github.com/hippocampus-memory/hippocampus/internal/interrupt"
-)
-
-func main() {
-	os.Exit(run(interrupt.Context(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
-}
+func main() { command.Main(run) }

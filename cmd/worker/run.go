@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -14,19 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/worker"
-)
-
-// The exit codes; the help documents them. They are those of migrate.
-const (
-	exitOK      = 0
-	exitFailed  = 1
-	exitUsage   = 2
-	exitInvalid = 3
-	exitConnect = 4
-	exitNewer   = 5
 )
 
 const help = `Works on the jobs of a Hippocampus database: consolidates conversations into
@@ -58,13 +46,7 @@ SIGTERM and SIGINT let running jobs end for --stop-timeout; what is cut off then
 is done by another worker. A second signal ends the process at once. Nothing is
 lost or doubled by that, nor by kill -9.
 
-Exit codes
-  0  stopped as asked; for --once: nothing is left to do
-  1  failed
-  2  wrong arguments
-  3  the schema is older, or the models don't fit the database
-  4  no connection to the database
-  5  the database is newer than this binary`
+` + command.ExitCodes
 
 // app is one run of the command.
 type app struct {
@@ -86,59 +68,25 @@ type app struct {
 	timeZone    string
 }
 
-// usageError is a command line that can't be understood.
-type usageError struct{ error }
-
 // run runs the command and gives its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int {
 	a := &app{getenv: getenv, stderr: stderr, stdout: stdout}
-	root := a.command()
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
-	if err != nil {
-		fmt.Fprintf(stderr, "worker: %v\n", err)
-	}
-	var usage usageError
-	switch {
-	case err == nil:
-		return exitOK
-	case errors.As(err, &usage):
-		fmt.Fprintln(stderr, `See "worker --help".`)
-		return exitUsage
-	case errors.Is(err, db.ErrConnect):
-		return exitConnect
-	case errors.Is(err, db.ErrDatabaseNewer):
-		return exitNewer
-	case errors.Is(err, db.ErrNotMigrated), errors.Is(err, db.ErrDimension), errors.Is(err, db.ErrEmbeddingModel):
-		return exitInvalid
-	}
-	return exitFailed
+	return command.Run(ctx, a.command(), args, stdout, stderr)
 }
 
 func (a *app) command() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "worker",
-		Short:         "Work on the jobs of a Hippocampus database",
-		Long:          help,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usageError{fmt.Errorf("worker takes no arguments, but got %q", args[0])}
-			}
-			return nil
-		},
+	root := command.Root(&cobra.Command{
+		Use:   "worker",
+		Short: "Work on the jobs of a Hippocampus database",
+		Long:  help,
+		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.fromEnv(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.work(cmd.Context())
 		},
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	})
 	a.addFlags(root.Flags())
 	return root
 }
@@ -196,7 +144,7 @@ func (a *app) fromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if setErr := flags.Set(f.Name, value); setErr != nil {
-			err = usageError{fmt.Errorf("%s: %w", name, setErr)}
+			err = command.Usagef("%s: %w", name, setErr)
 		}
 	})
 	if a.databaseURL == "" {
@@ -217,7 +165,7 @@ func (a *app) modelEnv(name string) string {
 func (a *app) complete(ctx context.Context) error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
-		return usageError{fmt.Errorf("--log-level: %q is none of debug, info, warn, error", a.logLevel)}
+		return command.Usagef("--log-level: %q is none of debug, info, warn, error", a.logLevel)
 	}
 	options := &slog.HandlerOptions{Level: level}
 	switch a.logFormat {
@@ -226,7 +174,7 @@ func (a *app) complete(ctx context.Context) error {
 	case "text":
 		a.config.Logger = slog.New(slog.NewTextHandler(a.stderr, options))
 	default:
-		return usageError{fmt.Errorf("--log-format: %q is neither text nor json", a.logFormat)}
+		return command.Usagef("--log-format: %q is neither text nor json", a.logFormat)
 	}
 	if a.httpAddress != "" {
 		_, port, err := net.SplitHostPort(a.httpAddress)
@@ -234,18 +182,18 @@ func (a *app) complete(ctx context.Context) error {
 			_, err = net.DefaultResolver.LookupPort(ctx, "tcp", port)
 		}
 		if err != nil {
-			return usageError{fmt.Errorf("--http: %q is no address such as :8081: %w", a.httpAddress, err)}
+			return command.Usagef("--http: %q is no address such as :8081: %w", a.httpAddress, err)
 		}
 	}
 	zone, err := time.LoadLocation(a.timeZone)
 	if err != nil {
-		return usageError{fmt.Errorf("--time-zone: %w", err)}
+		return command.Usagef("--time-zone: %w", err)
 	}
 	if a.config.AnchorSchedule, err = worker.Cron(a.anchors, zone); err != nil {
-		return usageError{fmt.Errorf("--anchor-schedule: %w", err)}
+		return command.Usagef("--anchor-schedule: %w", err)
 	}
 	if a.config.RetentionSchedule, err = worker.Cron(a.retention, zone); err != nil {
-		return usageError{fmt.Errorf("--retention-schedule: %w", err)}
+		return command.Usagef("--retention-schedule: %w", err)
 	}
 	return nil
 }

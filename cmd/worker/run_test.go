@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -49,7 +50,7 @@ func TestRun(t *testing.T) {
 	t.Run("Help", func(t *testing.T) {
 		t.Parallel()
 		var stdout, stderr buffer
-		require.Equal(t, exitOK, run(t.Context(), []string{"--help"}, &stdout, &stderr, noEnv))
+		require.Equal(t, command.ExitOK, run(t.Context(), []string{"--help"}, &stdout, &stderr, noEnv))
 		require.Contains(t, stdout.String(), "--http")
 		require.Empty(t, stderr.String())
 	})
@@ -65,7 +66,7 @@ func TestRun(t *testing.T) {
 		require.NoError(t, err)
 		env := map[string]string{"DATABASE_URL": workerURL(t, pool), "HIPPOCAMPUS_WORKER_ONCE": "true"}
 		var stdout, stderr buffer
-		require.Equal(t, exitOK, run(t.Context(), nil, &stdout, &stderr, func(name string) string { return env[name] }), stderr.String())
+		require.Equal(t, command.ExitOK, run(t.Context(), nil, &stdout, &stderr, func(name string) string { return env[name] }), stderr.String())
 		var memories, queued int
 		err = pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM hippocampus.memories),
 			(SELECT count(*) FROM hippocampus.embedding_queue)`).Scan(&memories, &queued)
@@ -102,7 +103,7 @@ func TestRun(t *testing.T) {
 			require.Contains(t, string(body), want)
 		}
 		cancel()
-		require.Equal(t, exitOK, <-done, stderr.String())
+		require.Equal(t, command.ExitOK, <-done, stderr.String())
 	})
 
 	t.Run("SaysWhatIsWrong", func(t *testing.T) {
@@ -114,23 +115,23 @@ func TestRun(t *testing.T) {
 			code int
 			want string
 		}{
-			"Argument":         {[]string{"drain"}, exitUsage, `worker takes no arguments, but got "drain"`},
-			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, exitInvalid, "the database has vectors of 64 dimensions"},
-			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, exitUsage, "--dimension is 4001, but must be between 1 and 4000"},
-			"Duration":         {[]string{"--stop-timeout", "soon"}, exitUsage, `invalid argument "soon"`},
-			"Flag":             {[]string{"--nope"}, exitUsage, "unknown flag: --nope"},
-			"HTTPAddress":      {[]string{"--http", "8081"}, exitUsage, `--http: "8081" is no address such as :8081`},
-			"HTTPPort":         {[]string{"--http", ":99999"}, exitUsage, `--http: ":99999" is no address such as :8081`},
-			"Key":              {[]string{"--database-url", good, "--provider", "openai"}, exitUsage, "no API key: set OPENAI_API_KEY"},
-			"Level":            {[]string{"--log-level", "loud"}, exitUsage, `"loud" is none of debug, info, warn, error`},
-			"Login":            {[]string{"--database-url", dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_reader", nil))}, exitFailed, "GRANT hippocampus_worker TO"},
-			"NoServer":         {[]string{"--database-url", "postgres://127.0.0.1:1/x"}, exitConnect, "no Postgres at 127.0.0.1:1"},
-			"Password":         {[]string{"--database-url", strings.Replace(good, "hippocampus_test_worker:", "hippocampus_test_worker:x", 1)}, exitConnect, "refuses the password"},
-			"Provider":         {[]string{"--database-url", good, "--provider", "oracle"}, exitUsage, `unknown model provider "oracle"`},
-			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, exitUsage, "RescueAfter 1m0s must exceed"},
-			"Schedule":         {[]string{"--retention-schedule", "0 0 30 2 *"}, exitUsage, "it never comes"},
-			"ScheduleWithZone": {[]string{"--retention-schedule", "TZ=UTC 0 0 * * *"}, exitUsage, "give the time zone by itself"},
-			"Zone":             {[]string{"--time-zone", "Mars/Olympus"}, exitUsage, "unknown time zone"},
+			"Argument":         {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
+			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
+			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
+			"Duration":         {[]string{"--stop-timeout", "soon"}, command.ExitUsage, `invalid argument "soon"`},
+			"Flag":             {[]string{"--nope"}, command.ExitUsage, "unknown flag: --nope"},
+			"HTTPAddress":      {[]string{"--http", "8081"}, command.ExitUsage, `--http: "8081" is no address such as :8081`},
+			"HTTPPort":         {[]string{"--http", ":99999"}, command.ExitUsage, `--http: ":99999" is no address such as :8081`},
+			"Key":              {[]string{"--database-url", good, "--provider", "openai"}, command.ExitUsage, "no API key: set OPENAI_API_KEY"},
+			"Level":            {[]string{"--log-level", "loud"}, command.ExitUsage, `"loud" is none of debug, info, warn, error`},
+			"Login":            {[]string{"--database-url", dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_reader", nil))}, command.ExitFailed, "GRANT hippocampus_worker TO"},
+			"NoServer":         {[]string{"--database-url", "postgres://127.0.0.1:1/x"}, command.ExitConnect, "no Postgres at 127.0.0.1:1"},
+			"Password":         {[]string{"--database-url", strings.Replace(good, "hippocampus_test_worker:", "hippocampus_test_worker:x", 1)}, command.ExitConnect, "refuses the password"},
+			"Provider":         {[]string{"--database-url", good, "--provider", "oracle"}, command.ExitUsage, `unknown model provider "oracle"`},
+			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, command.ExitUsage, "RescueAfter 1m0s must exceed"},
+			"Schedule":         {[]string{"--retention-schedule", "0 0 30 2 *"}, command.ExitUsage, "it never comes"},
+			"ScheduleWithZone": {[]string{"--retention-schedule", "TZ=UTC 0 0 * * *"}, command.ExitUsage, "give the time zone by itself"},
+			"Zone":             {[]string{"--time-zone", "Mars/Olympus"}, command.ExitUsage, "unknown time zone"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/worker"
@@ -53,7 +54,7 @@ func (a *app) work(ctx context.Context) (err error) {
 	a.config.Models = models
 	w, err := worker.New(pool, &a.config)
 	if err != nil {
-		return usageError{err}
+		return command.Usage(err)
 	}
 	server, err := a.serve(ctx, w, registry)
 	if err != nil {
@@ -128,13 +129,13 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 		return value
 	})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, command.Usage(err)
 	}
 	config.Gemini.Limits.Logger = a.config.Logger
 	config.OpenAI.Limits.Logger = a.config.Logger
 	models, err := provider.Open(ctx, config)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("open the models: %w", err)}
+		return nil, command.Usagef("open the models: %w", err)
 	}
 	a.chatModel = config.ChatModelName()
 	return models, nil
@@ -143,7 +144,7 @@ func (a *app) openModels(ctx context.Context, pool *pgxpool.Pool) (*model.Models
 // checkDimension refuses a dimension that no database has, in the words of migrate.
 func checkDimension(text string) error {
 	if n, err := strconv.Atoi(text); err == nil && (n < 1 || n > db.MaxDimension) {
-		return usageError{fmt.Errorf("--dimension is %d, but must be between 1 and %d", n, db.MaxDimension)}
+		return command.Usagef("--dimension is %d, but must be between 1 and %d", n, db.MaxDimension)
 	}
 	return nil // what is no number, the provider refuses
 }

@@ -1,5 +1,4 @@
-// Package interrupt ends commands by signals.
-package interrupt
+package command
 
 import (
 	"context"
@@ -8,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Context is done at the first interrupt (Ctrl-C) or SIGTERM. A second one ends the process at once: the
+// untilSignal is done at the first interrupt (Ctrl-C) or SIGTERM. A second one ends the process at once: the
 // signals have their default again before the context is done, so that whoever sees it done may send it.
-func Context() context.Context {
+func untilSignal() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
