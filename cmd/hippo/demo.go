@@ -15,7 +15,6 @@ import (
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/internal/conversation"
-	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
@@ -50,6 +49,7 @@ type demoReport struct {
 
 	conversation *conversation.Conversation
 	found        *service.SearchResponse
+	models       string
 	stored       *conversation.Logged
 	jobs         []*service.Job
 	logged, took time.Duration
@@ -114,7 +114,7 @@ func (a *app) demonstrate(ctx context.Context, e *engine) error {
 		if a.json {
 			continue
 		}
-		if err := a.printDemo(e, talk, report); err != nil {
+		if err := a.printDemo(talk, report); err != nil {
 			return err
 		}
 	}
@@ -147,6 +147,9 @@ func (e *engine) demonstrate(ctx context.Context, talk *demoTalk) (*demoReport, 
 		return nil, err
 	}
 	r.took = time.Since(start)
+	if r.models, err = e.modelsLine(ctx, scope); err != nil {
+		return nil, err
+	}
 
 	summaries, err := e.service.SearchMemory(ctx, scope, "", &service.SearchOptions{MemoryTypes: []string{"summary"}, SkipAccess: true})
 	if err != nil {
@@ -166,11 +169,11 @@ func (e *engine) demonstrate(ctx context.Context, talk *demoTalk) (*demoReport, 
 	return r, err
 }
 
-func (a *app) printDemo(e *engine, talk *demoTalk, r *demoReport) error {
+func (a *app) printDemo(talk *demoTalk, r *demoReport) error {
 	a.heading("%s: %d sessions, %d events", r.User, len(r.conversation.Sessions), r.conversation.Events())
 	fmt.Fprintf(a.stdout, "Logged %d events (%d were there already) in %d ms; %d sessions consolidated after %d ms.\n",
 		r.stored.Events, r.stored.Known, r.logged.Milliseconds(), consolidated(r.jobs), r.took.Milliseconds())
-	fmt.Fprintln(a.stdout, a.modelsLine(e, r.jobs))
+	fmt.Fprintln(a.stdout, r.models)
 
 	a.heading("Summaries")
 	for _, m := range r.Summaries {
@@ -196,17 +199,22 @@ func (a *app) printDemo(e *engine, talk *demoTalk, r *demoReport) error {
 	return printLedger(a.stdout, &r.Window.Window, false)
 }
 
-// modelsLine says which models made the memories: those of the jobs, else those configured.
-func (a *app) modelsLine(e *engine, jobs []*service.Job) string {
-	var names map[string]string
-	for _, job := range jobs {
-		if made := result(job).Models; made != nil {
-			names = made
-		}
+// modelsLine says which models made the memories, by the record of the last consolidation that made any.
+func (e *engine) modelsLine(ctx context.Context, scope service.Scope) (string, error) {
+	var raw []byte
+	err := e.pool.QueryRow(ctx, `SELECT coalesce((SELECT j.result -> 'models' FROM hippocampus.consolidation_jobs j
+		WHERE j.user_id = $1 AND j.app_name = $2 AND j.result -> 'models' ->> 'summarizer' IS NOT NULL
+		ORDER BY j.completed_at DESC LIMIT 1), '{}')`, scope.UserID, scope.AppName).Scan(&raw)
+	if err != nil {
+		return "", fmt.Errorf("read which models were asked: %w", db.WrapGo(err))
 	}
-	configured := cmp.Or(a.getenv(provider.EnvProvider), provider.Offline)
-	return fmt.Sprintf("Models: summaries by %s, facts by %s, vectors by %s.", cmp.Or(names["summarizer"], configured),
-		cmp.Or(names["reflector"], configured), cmp.Or(names["embedder"], e.models.Embedder.Name()))
+	var names map[string]string
+	if err := json.Unmarshal(raw, &names); err != nil {
+		return "", fmt.Errorf("read which models were asked: %w", err)
+	}
+	const unknown = "a model that is not on record"
+	return fmt.Sprintf("Models: summaries by %s, facts by %s, vectors by %s.", cmp.Or(names["summarizer"], unknown),
+		cmp.Or(names["reflector"], unknown), cmp.Or(names["embedder"], e.models.Embedder.Name())), nil
 }
 
 // factValue is a fact's value as text.

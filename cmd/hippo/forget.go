@@ -25,7 +25,9 @@ func (a *app) forget() *cobra.Command {
 		Short: "Forget what a description means",
 		Long: `Lists the facts and memories that a description means, and forgets nothing until it is
 called with --yes: then they are deleted for good, and no consolidation brings them back.
-Memory blocks are not touched.`,
+Memory blocks are not touched.
+
+` + meaning,
 		Args: command.SomeArgs("a description"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := &service.ForgetMemoryOptions{Limit: f.limit, Preview: !f.yes}
@@ -65,7 +67,8 @@ func (a *app) printForgotten(forgotten *service.Forgotten, done bool) error {
 	for _, m := range forgotten.Matches {
 		t.row(m.Similarity, m.Source, m.CreatedAt.Format(time.DateOnly), oneLine(m.Text, 100))
 	}
-	if err := a.printTable(t, len(forgotten.Matches), "Nothing is that near."); err != nil || len(forgotten.Matches) == 0 {
+	none := a.nothing("is nothing that near to this", "A lower --threshold finds what is less near.")
+	if err := t.printOr(none); err != nil || len(forgotten.Matches) == 0 {
 		return err
 	}
 	_, err := fmt.Fprintln(a.stderr, "hippo: nothing is forgotten yet; call it again with --yes")

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -73,13 +74,15 @@ func TestDemo(t *testing.T) {
 	r := newRunner(t, dbtest.Empty(t, ""))
 	first, _ := r.ok("demo")
 	require.Contains(t, first, "(0 were there already)")
-	require.Regexp(t, `Models: summaries by offline/\S+, facts by offline/\S+, vectors by offline/hash-v1\.`, first)
+	models := regexp.MustCompile(`Models: summaries by offline/\S+, facts by offline/\S+, vectors by offline/hash-v1\.`)
+	require.Len(t, models.FindAllString(first, -1), 2)
 	for _, want := range []string{"Berlin", "杭州", "Facts, current", "Context window of 700 tokens", "S system", "RESERVED", "reserved) of 700"} {
 		require.Contains(t, first, want)
 	}
 	second, _ := r.ok("demo")
 	require.Contains(t, second, "Logged 0 events (")
 	require.Contains(t, second, "; 0 sessions consolidated after")
+	require.Equal(t, models.FindAllString(first, -1), models.FindAllString(second, -1))
 
 	var reports []map[string]any
 	r.json(&reports, "demo")
@@ -127,6 +130,29 @@ func TestDemo(t *testing.T) {
 		}
 	})
 
+	t.Run("DoctorFails", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		r := newRunner(t, dbtest.DatabaseURL(pool))
+		r.ok("doctor")
+		_, err := pool.Exec(t.Context(), "ALTER TABLE hippocampus.memories NO FORCE ROW LEVEL SECURITY")
+		require.NoError(t, err)
+		code, stdout, stderr := r.run(t.Context(), "doctor")
+		require.Equal(t, command.ExitFailed, code)
+		require.Regexp(t, `error +forced policies +not forced: memories`, stdout)
+		require.Equal(t, "hippo: something is wrong with forced policies: see what was found\n", stderr)
+		r.fails(command.ExitFailed, "doctor", "--json")
+	})
+
+	t.Run("Facts", func(t *testing.T) {
+		t.Parallel()
+		r := *r
+		r.t = t
+		stdout, _ := r.ok("facts", "--app", "demo", "--user", "maya", "--type", "profile")
+		require.Contains(t, stdout, " Lisbon ")
+		require.NotContains(t, stdout, `"`)
+	})
+
 	t.Run("Search", func(t *testing.T) {
 		t.Parallel()
 		r := *r
@@ -144,7 +170,7 @@ func TestDemo(t *testing.T) {
 		}
 		for _, args := range [][]string{{"--until", "2020-01-01"}, {"--since", "2100-01-01T00:00:00Z"}, {"--min-relevance", "1"}} {
 			stdout, _ = r.ok(append([]string{"search", "--app", "demo", "--user", "maya", "quarks"}, args...)...)
-			require.Equal(t, "Nothing was found.\n", stdout)
+			require.Equal(t, "There is no memory that answers this of the user maya in the app demo. "+otherScope+"\n", stdout)
 		}
 	})
 

@@ -94,6 +94,12 @@ func (a *app) indexAll(ctx context.Context, e *engine, paths []string, f *indexF
 	if err == nil && f.rebuild {
 		_, err = a.rebuildAnchors(ctx, e)
 	}
+	if err != nil { // what was stored before is told where there is anything to tell
+		reports = slices.DeleteFunc(reports, func(r *indexReport) bool { return *r == (indexReport{Path: r.Path}) })
+		if len(reports) == 0 {
+			return err
+		}
+	}
 	if a.json {
 		return errors.Join(err, a.printJSON(reports))
 	}

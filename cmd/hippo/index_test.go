@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -109,6 +111,34 @@ func TestIndexNames(t *testing.T) {
 	require.Regexp(t, ` 1 +0 +0 +1 +1 `, table)
 	require.Contains(t, told, `xe9.md`)
 }
+
+// An index that fails says why, and prints no table of zeros.
+func TestIndexNothing(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	code, stdout, stderr := r.run(t.Context(), "index", filepath.Join(t.TempDir(), "none"))
+	require.Equal(t, command.ExitFailed, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "no such file")
+}
+
+// A command that waits for a worker says so.
+func TestIndexMemoryWaits(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	ctx, cancel := context.WithCancel(t.Context())
+	var said strings.Builder
+	a := newApp(strings.NewReader(""), io.Discard, writer(func(text []byte) (int, error) {
+		defer cancel()
+		return said.Write(text)
+	}), func(name string) string { return r.env[name] })
+	require.Equal(t, command.ExitInterrupted, a.run(ctx, []string{"learn", "index_memory"}))
+	require.Regexp(t, `^hippo: waiting for a worker .*bin/worker`, said.String())
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(text []byte) (int, error) { return w(text) }
 
 // A generation whose rows could not be embedded never serves, even with --switch.
 func TestReembedUnreachable(t *testing.T) {

@@ -14,6 +14,10 @@ import (
 	"github.com/hippocampus-memory/hippocampus/service/tools"
 )
 
+// waitsForWorker is said before what would otherwise be silence.
+const waitsForWorker = "hippo: waiting for a worker to build the vector indexes. If none runs, start one in another shell: " +
+	"bin/worker (make build makes it). Ctrl-C ends the waiting; a worker builds them all the same."
+
 // learn calls one of the tools of an agent that learns from what it does.
 func (a *app) learn() *cobra.Command {
 	var skills string
@@ -27,7 +31,7 @@ func (a *app) learn() *cobra.Command {
   hippo learn record_experience '{"task": "Release", "trajectory": ["test", "tag"], "insight": "Tag last."}'
   hippo learn load_skill '{"skill_name": "git"}' --skills ./skills
 
-index_memory waits for a worker.`,
+index_memory waits until a worker has built the vector indexes, so one must run (see worker --help).`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return command.Usagef("%d arguments, but there are a verb and its JSON", len(args))
@@ -50,6 +54,9 @@ index_memory waits for a worker.`,
 				}
 				for _, v := range verbs {
 					if v.Name == args[0] {
+						if v.Name == "index_memory" {
+							fmt.Fprintln(a.stderr, waitsForWorker)
+						}
 						return a.callTool(cmd, v, arguments)
 					}
 				}
@@ -97,7 +104,8 @@ func (a *app) lessons() *cobra.Command {
 				for _, l := range lessons {
 					t.row(l.Confidence, l.Domain, l.Source, oneLine(l.Rule, 100))
 				}
-				return t.print()
+				return t.printOr(a.nothing("are no lessons", "A worker draws them from corrections, a minute after a conversation has fallen "+
+					"silent; SQL's record_lesson states one."))
 			})
 		},
 	}

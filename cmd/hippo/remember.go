@@ -51,8 +51,11 @@ func (a *app) recall() *cobra.Command {
 		Use:   "recall QUERY…",
 		Short: "Recall a user's facts and memories",
 		Long: `Recalls the facts that hold and the memories that answer a query, in one list. SCORE is
-0.6 MEANING + 0.3 STRENGTH + 0.1 RECENCY; what is weaker than 0.05 is not recalled. It does
-not count as a use of them; --count makes it one. An empty query ("") lists the strongest.`,
+0.6 MEANING + 0.3 STRENGTH + 0.1 RECENCY; what is weaker than 0.05 is not recalled.
+` + meaning + `
+
+It does not count as a use of what is recalled; --count makes it one. An empty query ("")
+lists the strongest.`,
 		Args: command.SomeArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := inRange("limit", limit, 1, 10_000); err != nil {
@@ -72,7 +75,7 @@ not count as a use of them; --count makes it one. An empty query ("") lists the 
 					t.row(h.Score, h.Similarity, h.Strength, h.Recency, h.Source,
 						h.OccurredAt.Format(time.DateOnly), oneLine(h.Content, 100))
 				}
-				return a.printTable(t, len(found.Hits), "Nothing was recalled.")
+				return t.printOr(a.nothing("is nothing to recall", otherScope))
 			})
 		},
 	}
@@ -106,10 +109,13 @@ func (a *app) facts() *cobra.Command {
 					if fact.ValidUntil != nil {
 						until = fact.ValidUntil.Format(time.DateOnly)
 					}
-					t.row(fact.FactType, fact.Key, oneLine(string(fact.Value), 60), fact.ValidFrom.Format(time.DateOnly), until,
+					t.row(fact.FactType, fact.Key, oneLine(factValue(fact.Value), 60), fact.ValidFrom.Format(time.DateOnly), until,
 						fact.RecordedAt.Format(time.DateOnly), fact.Confidence)
 				}
-				return a.printTable(t, len(facts), "No fact held.")
+				if opts.AsOf != nil || opts.KnownAt != nil || f.key != "" || f.kind != "" {
+					return t.printOr(a.nothing("is no such fact", "Leave out --as-of, --known-at, --key or --type to see more."))
+				}
+				return t.printOr(a.nothing("are no facts", "A worker draws them from conversations: see hippo import. Or name another with --user and --app."))
 			})
 		},
 	}
@@ -159,7 +165,7 @@ func (a *app) blocks() *cobra.Command {
 				for _, b := range blocks {
 					t.row(b.Key, b.Version, b.TokenCount, b.TokenLimit, b.UpdatedAt.Format(time.DateOnly), oneLine(b.Value, 80))
 				}
-				return a.printTable(t, len(blocks), "There is no memory block.")
+				return t.printOr(a.nothing("are no memory blocks", "An agent writes them: block_set in SQL, append_memory_block over hippo mcp."))
 			})
 		},
 	}
@@ -187,7 +193,7 @@ func (a *app) history() *cobra.Command {
 					for _, h := range hits {
 						t.row(h.Score, h.CreatedAt.Format(time.DateTime), h.Author, oneLine(h.Text, 100))
 					}
-					return a.printTable(t, len(hits), "Nothing was found.")
+					return t.printOr(a.nothing("is nothing in the log that answers this", "Without a query, hippo history shows the newest."))
 				}
 				events, err := e.service.RecentEvents(cmd.Context(), a.scope(), &service.RecentEventsOptions{Limit: limit})
 				if err != nil {
@@ -200,19 +206,10 @@ func (a *app) history() *cobra.Command {
 				for _, event := range events {
 					t.row(event.CreatedAt.Format(time.DateTime), event.Author, oneLine(event.Text, 100))
 				}
-				return a.printTable(t, len(events), "Nothing was said.")
+				return t.printOr(a.nothing("are no events", otherScope))
 			})
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 20, "the greatest number of events")
 	return cmd
-}
-
-// printTable prints a table, or a sentence where it has no rows.
-func (a *app) printTable(t *table, rows int, none string) error {
-	if rows == 0 {
-		_, err := fmt.Fprintln(a.stdout, none)
-		return err
-	}
-	return t.print()
 }

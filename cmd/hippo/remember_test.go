@@ -18,13 +18,16 @@ import (
 func TestVerbs(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-	for args, none := range map[string]string{
-		"recall tea": "Nothing was recalled.", "facts": "No fact held.", "blocks": "There is no memory block.", "history": "Nothing was said.",
-		"forget tea": "Nothing is that near.",
+	for args, next := range map[string]string{
+		"anchors lookup tea": "hippo index", "blocks": "block_set", "facts": "hippo import", "facts --key tea": "--key", "forget tea": "--threshold",
+		"history": "hippo stats", "history tea": "hippo history", "lessons": "record_lesson", "recall tea": "import a conversation", "search tea": "hippo stats",
 	} {
 		stdout, _ := r.ok(strings.Fields(args)...)
-		require.Equal(t, none+"\n", stdout)
+		require.Regexp(t, `^There (is|are) .* of the user me in the app hippo\. [^\n]+\.\n$`, stdout, args)
+		require.Contains(t, stdout, next, args)
 	}
+	_, stderr := r.ok("context", "tea")
+	require.Contains(t, stderr, "There is nothing to fill a window with")
 	var stored map[string]string
 	r.json(&stored, "remember", "--tag", "drink", "I like green tea")
 	stdout, _ := r.ok("remember", "i like GREEN tea")
@@ -35,7 +38,7 @@ func TestVerbs(t *testing.T) {
 	require.Contains(t, r.fails(command.ExitUsage, "facts", "--type", "no"), "--type is \"no\"")
 	require.Contains(t, r.fails(command.ExitUsage, "remember"), "wants a text")
 
-	stdout, stderr := r.ok("forget", "I like green tea")
+	stdout, stderr = r.ok("forget", "I like green tea")
 	require.Contains(t, stdout, "I like green tea")
 	require.Contains(t, stderr, "--yes")
 	stdout, _ = r.ok("recall", "tea")

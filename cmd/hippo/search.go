@@ -12,6 +12,14 @@ import (
 	"github.com/hippocampus-memory/hippocampus/service"
 )
 
+const (
+	// meaning explains a column of search, recall and forget.
+	meaning = `MEANING is relative: what is near differs from one embedding model to the next, so compare
+it within one list. The offline model's is seldom above 0.5, since it knows shared words only.`
+	// otherScope is what to do where nothing was found.
+	otherScope = "hippo stats counts what there is; import a conversation, or name another with --user and --app."
+)
+
 // searchFlags are those of the command search.
 type searchFlags struct {
 	count        bool
@@ -37,6 +45,8 @@ SCORE, which --profile makes of them:
   MEANING    cosine similarity of the memory's vector and the query's; as WORDS where
              the memory has no vector yet, or the query has none
   RETENTION  how much of the memory is kept: it fades, and is strengthened by use
+
+` + meaning + `
 
 An empty query ("") lists the strongest and newest. A search does not count as a use of
 the memories; --count makes it one. --explain says where a score comes from.`,
@@ -132,16 +142,10 @@ func readTime(flag, value string, ofDay time.Duration) (*time.Time, error) {
 func (a *app) scope() service.Scope { return service.Scope{AppName: a.appName, UserID: a.userID} }
 
 func (a *app) printHits(found *service.SearchResponse) error {
-	if len(found.Memories) == 0 {
-		if _, err := fmt.Fprintln(a.stdout, "Nothing was found."); err != nil {
-			return fmt.Errorf("print: %w", err)
-		}
-		return nil
-	}
 	t := a.table("SCORE", "WORDS", "MEANING", "RETENTION", "TYPE", "DATE", "MEMORY")
 	for _, m := range found.Memories {
 		t.row(m.Score, m.TextScore, m.VectorScore, m.RetentionScore, m.MemoryType, m.OccurredFrom.UTC().Format(time.DateOnly),
 			oneLine(m.Content, 100))
 	}
-	return t.print()
+	return t.printOr(a.nothing("is no memory that answers this", otherScope))
 }

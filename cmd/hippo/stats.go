@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -64,6 +65,7 @@ func (a *app) doctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Check the database and this login",
+		Long:  "Checks the database and this login. The exit code is 1 where a check has failed (STATUS error).",
 		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			pool, err := a.openMigrated(cmd.Context())
@@ -80,13 +82,30 @@ func (a *app) doctor() *cobra.Command {
 				findings[i] = new(service.Finding(*row))
 			}
 			if a.json {
-				return a.printJSON(findings)
+				return errors.Join(a.printJSON(findings), faults(findings))
 			}
 			t := a.table("STATUS", "CHECK", "FOUND")
 			for _, f := range findings {
 				t.row(f.Status, strings.ReplaceAll(f.Name, "_", " "), strings.TrimSpace(f.Detail+". "+f.Hint))
 			}
-			return t.print()
+			if err := t.print(); err != nil {
+				return err
+			}
+			return faults(findings)
 		},
 	}
+}
+
+// faults is an error where a check has failed.
+func faults(findings []*service.Finding) error {
+	var failed []string
+	for _, f := range findings {
+		if f.Status == "error" {
+			failed = append(failed, strings.ReplaceAll(f.Name, "_", " "))
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("something is wrong with %s: see what was found", strings.Join(failed, ", "))
 }

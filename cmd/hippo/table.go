@@ -40,6 +40,22 @@ func (t *table) row(cells ...any) {
 	t.cells = append(t.cells, row)
 }
 
+// printOr prints the table, or a sentence where it has no rows.
+func (t *table) printOr(none string) error {
+	if len(t.cells) > 1 {
+		return t.print()
+	}
+	if _, err := fmt.Fprintln(t.out, none); err != nil {
+		return fmt.Errorf("print: %w", err)
+	}
+	return nil
+}
+
+// nothing says that a list is empty, whose it would be, and how it comes to be otherwise.
+func (a *app) nothing(what, next string) string {
+	return fmt.Sprintf("There %s of the user %s in the app %s. %s", what, a.userID, a.appName, next)
+}
+
 func (t *table) print() error {
 	widths := make([]int, len(t.cells[0]))
 	for _, row := range t.cells {
