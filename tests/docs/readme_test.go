@@ -4,6 +4,7 @@ package docs_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,47 +17,68 @@ import (
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
-// blocks gives the fenced blocks of a language in the README.
-func blocks(t *testing.T, language string) []string {
+// readme gives the README's blocks of a language.
+func readme(t *testing.T, language string) []string {
 	t.Helper()
-	return blocksOf(t, "README.md", language)
-}
-
-// blocksOf gives those of a document, by its path in the repository.
-func blocksOf(t *testing.T, path, language string) []string {
-	t.Helper()
-	root, err := dbtest.Root()
-	require.NoError(t, err)
-	raw, err := os.ReadFile(filepath.Join(root, path))
-	require.NoError(t, err)
 	var found []string
-	for _, part := range strings.Split(string(raw), "```"+language+"\n")[1:] {
-		code, _, closed := strings.Cut(part, "```")
-		require.True(t, closed, "a block of %s is not closed", language)
-		found = append(found, code)
+	for _, b := range blocks(t, "README.md") {
+		if b.language == language {
+			found = append(found, b.code)
+		}
 	}
 	require.NotEmpty(t, found)
 	return found
 }
 
-func TestReadmeGoBlocksCompile(t *testing.T) {
+// TestGoBlocksCompile compiles the programs of the guides as they are, and their fragments within a function
+// that has what they take for given.
+func TestGoBlocksCompile(t *testing.T) {
 	t.Parallel()
 	root, err := dbtest.Root()
 	require.NoError(t, err)
-	for _, code := range blocks(t, "go") {
-		// A package that exists for the compiler alone.
-		dir := t.TempDir()
-		source := filepath.Join(dir, "main.go")
-		require.NoError(t, os.WriteFile(source, []byte(code), 0o600))
-		overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "tests", "docs", "snippet", "main.go"): source}})
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
-		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", filepath.Join(dir, "overlay.json"), "-o", os.DevNull, "./tests/docs/snippet")
-		build.Dir = root
-		out, err := build.CombinedOutput()
-		require.NoError(t, err, string(out))
+	for _, guide := range guides(t) {
+		for _, b := range blocks(t, guide) {
+			if b.language != "go" || b.notRun {
+				continue
+			}
+			code := b.code
+			if !strings.HasPrefix(code, "package ") {
+				code = fmt.Sprintf(fragment, code)
+			}
+			// A package that exists for the compiler alone.
+			dir := t.TempDir()
+			source := filepath.Join(dir, "main.go")
+			require.NoError(t, os.WriteFile(source, []byte(code), 0o600))
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "tests", "docs", "snippet", "main.go"): source}})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o600))
+			build := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "-overlay", filepath.Join(dir, "overlay.json"),
+				"-o", os.DevNull, "./tests/docs/snippet")
+			build.Dir = root
+			out, _ := build.CombinedOutput()
+			for line := range strings.Lines(string(out)) { // a fragment need not use what it declares
+				require.Regexp(t, `^#|: declared and not used: \w+\n$`, line, "%s:%d", guide, b.line)
+			}
+		}
 	}
 }
+
+const fragment = `package main
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/hippocampus-memory/hippocampus/service"
+)
+
+func main() {}
+
+func fragment(ctx context.Context, svc *service.OpenMemoryService, scope service.Scope, task string, messages []string, id uuid.UUID) {
+	%s
+}
+`
 
 func TestReadmeSQLBlocksRun(t *testing.T) {
 	t.Parallel()
@@ -66,7 +88,7 @@ func TestReadmeSQLBlocksRun(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Release()
 	for range 2 { // whoever tries it tries it again
-		for _, code := range blocks(t, "sql") {
+		for _, code := range readme(t, "sql") {
 			results, err := conn.Conn().PgConn().Exec(ctx, code).ReadAll()
 			require.NoError(t, err, code)
 			rows := 0
