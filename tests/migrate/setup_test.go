@@ -83,7 +83,7 @@ line (text) AS (
     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum WHERE c.relnamespace IN (TABLE ours)
     UNION ALL
     SELECT format('right on %s.%s: %s', t.attrelid::regclass, t.attname, a)
-    FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) AS a
+    FROM pg_class c JOIN pg_attribute t ON t.attrelid = c.oid AND NOT t.attisdropped, aclexplode(t.attacl) AS a
     WHERE c.relnamespace IN (TABLE ours)
     UNION ALL
     SELECT format('information_schema %s.%s %s %s', c.table_name, c.column_name, c.data_type, c.is_nullable)
