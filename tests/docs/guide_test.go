@@ -81,7 +81,8 @@ func guides(t *testing.T) []string {
 }
 
 // TestGuidesRun pastes each guide into a shell, from top to bottom: its shell blocks as they are, its SQL
-// blocks into psql. A block that can't be run says why in a comment before it.
+// blocks into psql, those once more at the end: whoever tries them tries them again. A block that can't be
+// run says why in a comment before it.
 func TestGuidesRun(t *testing.T) {
 	t.Parallel()
 	root, err := dbtest.Root()
@@ -97,7 +98,7 @@ func TestGuidesRun(t *testing.T) {
 		t.Run(guide, func(t *testing.T) {
 			t.Parallel()
 			script := "set -euo pipefail\neval \"$(scripts/postgres env | grep PATH= || true)\"\n"
-			run := 0
+			run, again := 0, ""
 			for _, b := range blocks(t, guide) {
 				script += fmt.Sprintf("echo '@ %s:%d' >&2\n", guide, b.line)
 				switch {
@@ -106,7 +107,9 @@ func TestGuidesRun(t *testing.T) {
 				case b.language == "sh":
 					script += b.code
 				case b.language == "sql":
-					script += "psql -qX -v ON_ERROR_STOP=1 \"$DATABASE_URL\" <<'END_OF_BLOCK'\n" + b.code + "END_OF_BLOCK\n"
+					sql := "psql -qX -v ON_ERROR_STOP=1 \"$DATABASE_URL\" <<'END_OF_BLOCK'\n" + b.code + "END_OF_BLOCK\n"
+					script += sql
+					again += fmt.Sprintf("echo '@ %s:%d, again' >&2\n", guide, b.line) + sql
 				default:
 					continue
 				}
@@ -115,7 +118,7 @@ func TestGuidesRun(t *testing.T) {
 			if run == 0 {
 				return
 			}
-			cmd := exec.CommandContext(t.Context(), "bash", "-c", script)
+			cmd := exec.CommandContext(t.Context(), "bash", "-c", script+again)
 			cmd.Dir = root
 			cmd.Env = append(os.Environ(), "DATABASE_URL="+dbtest.DatabaseURL(dbtest.DB(t, dbtest.Dimension(1536))), "OPENAI_BASE_URL="+embedder.URL)
 			var said bytes.Buffer
