@@ -181,10 +181,9 @@ func reworded(text string) string { return "As I said before: " + text + " That 
 
 // described is every other word of a text, or every other part of a text without spaces.
 func described(text string) string {
-	parts := []rune(text)
 	var half []rune
 	keep, length := true, 0
-	for _, r := range parts {
+	for _, r := range text {
 		length++
 		if r == ' ' || length > 12 {
 			keep, length = !keep, 0

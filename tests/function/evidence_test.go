@@ -190,7 +190,7 @@ func TestTruthGoesFirst(t *testing.T) {
 		require.Equal(t, []string{language.after, language.before}, []string{hits[0].Content, hits[1].Content})
 		require.Greater(t, hits[0].Lent, 0.0)
 		require.Zero(t, hits[1].Lent) // what was told before is there still
-		require.Equal(t, 1, len(b.search(t, language.query, "p_limit => 1")))
+		require.Len(t, b.search(t, language.query, "p_limit => 1"), 1)
 		require.Equal(t, language.after, b.found(t, language.query, "p_limit => 1")[0])
 		require.Equal(t, language.before, b.found(t, language.aside, "")[0]) // what has no word of the query gets nothing
 		told(t, b, thread, 1, "city", "Berlin")                              // and back
