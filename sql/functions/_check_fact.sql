@@ -26,7 +26,7 @@ BEGIN
             OR e.key = 'embedding' AND jsonb_typeof(e.value) = 'array' AND (jsonb_array_length(e.value) NOT BETWEEN 1 AND 16000
                 OR jsonb_path_exists(e.value, 'strict $[*] ? (@.type() <> "number")', silent => true)
                 OR jsonb_path_exists(e.value, 'strict $[*] ? (@ > 1e38 || @ < -1e38)', silent => true))
-            OR e.key = 'sequences' AND e.value <> 'null' AND jsonb_path_exists(e.value, 'lax $[*] ? (@.type() <> "number" || @ < 1 || @ > 9000000000000000000)')
+            OR e.key = 'sequences' AND e.value <> 'null' AND jsonb_path_exists(e.value, 'strict $[*] ? (@.type() <> "number" || @ < 1 || @ > 9000000000000000000 || @.floor() <> @)', silent => true)
         LIMIT 1
     LOOP
         RAISE EXCEPTION 'p_facts[%].% is %', p_position, v_part.key, left(v_part.value::text, 100)

@@ -17,6 +17,10 @@ DECLARE
     v_serving hippocampus.embedding_models;
     v_generations integer[];
 BEGIN
+    IF cardinality(p_row_ids) IS DISTINCT FROM cardinality(p_embeddings) OR array_position(p_embeddings, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION '% rows come with % embeddings', coalesce(cardinality(p_row_ids), 0), coalesce(cardinality(array_remove(p_embeddings, NULL)), 0)
+            USING ERRCODE = 'HC009', HINT = 'Give one vector for each row, none of them null.';
+    END IF;
     SELECT g.* INTO v_serving FROM hippocampus.embedding_models g WHERE g.status = 'serving';
     IF v_serving.model IS NULL AND p_model IS NOT NULL THEN
         PERFORM hippocampus._name_embedding_model(p_model);

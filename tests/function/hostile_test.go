@@ -20,6 +20,7 @@ import (
 // Postgres: what they do is the functions' own affair.
 var hostile = map[string][]string{
 	"bigint":           {"NULL", "-1", "0", "9223372036854775807", "-9223372036854775808"},
+	"bigint[]":         {"NULL", "'{}'", "'{NULL}'", "'{{1,2},{3,4}}'", "'{-1,0,9223372036854775807}'", "array_fill(1::bigint, ARRAY[20000])"},
 	"boolean":          {"NULL"},
 	"bytea":            {"NULL", `'\x'`, `'\x00'`, `decode(repeat('00', 1000), 'hex')`},
 	"double precision": {"NULL", "'NaN'", "'Infinity'", "'-Infinity'", "-1", "1e308", "5e-324"},
@@ -122,7 +123,7 @@ var hostileFixture = []struct{ name, sql string }{
 	{"old", "SELECT hippocampus.upsert_fact('ada', 'hostile', 'custom', 'place', '\"Rome\"', p_now => now() - interval '9 days')"},
 	{"fact", "SELECT hippocampus.upsert_fact('ada', 'hostile', 'custom', 'place', '\"Bern\"', p_embedding => array_fill(0.1, ARRAY[64])::public.vector)"},
 	{"drink", "SELECT hippocampus.upsert_fact('ada', 'hostile', 'custom', 'drink', '\"tea\"', p_embedding => array_fill(0.1, ARRAY[64])::public.vector)"},
-	{"lesson", "SELECT hippocampus.record_lesson('ada', 'hostile', 'Rinse the cup.')"},
+	{"lesson", "SELECT fact_id FROM hippocampus.record_lesson('ada', 'hostile', 'Rinse the cup.')"},
 	{"experience", "SELECT memory_id FROM hippocampus.record_experience('ada', 'hostile', 'boil water', 3, p_insight => 'use a lid')"},
 	{"", "SELECT hippocampus.block_set('ada', 'hostile', 'persona', 'Be kind.')"},
 	{"", "SELECT hippocampus.put_instruction('hostile', 'style', 'Be short.')"},

@@ -38,6 +38,7 @@ func TestParallelSafe(t *testing.T) {
 		"graph_search":               "SELECT hippocampus.graph_search($1, $2, 'tea') UNION ALL SELECT NULL",
 		"store_get":                  "SELECT hippocampus.store_get($1, $2, '{notes}', 'k') UNION ALL SELECT NULL",
 		"store_list_namespaces":      "SELECT hippocampus.store_list_namespaces($1, $2) UNION ALL SELECT NULL",
+		"document_stats":             "SELECT hippocampus.document_stats($1, $2) UNION ALL SELECT NULL",
 		"list_memories":              "SELECT * FROM hippocampus.list_memories($1, $2)",
 		"memories_in_time_slice":     "SELECT * FROM hippocampus.memories_in_time_slice($1, $2, NULL, NULL)",
 		"memory_stats":               "SELECT * FROM hippocampus.memory_stats($1, $2)",
