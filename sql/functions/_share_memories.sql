@@ -12,7 +12,7 @@ AS $fn$
 BEGIN
     IF TG_OP = 'DELETE' THEN
         DELETE FROM hippocampus.shared_memories s USING old_rows o
-        WHERE s.memory_id = o.id AND s.user_id = o.user_id AND s.app_name = o.app_name;
+        WHERE o.visibility = 'app' AND s.memory_id = o.id AND s.user_id = o.user_id AND s.app_name = o.app_name;
         RETURN NULL;
     ELSIF NEW.visibility = 'private' OR NEW.superseded_by IS NOT NULL THEN
         DELETE FROM hippocampus.shared_memories s

@@ -58,7 +58,9 @@ const ownersOnly = ['index_memory']; // of all users: not over HTTP
 
 const inspector = join('node_modules', '.bin', 'mcp-inspector');
 async function inspect(target, ...args) {
-  const { stdout } = await run(inspector, ['--cli', ...target, ...args], { env, maxBuffer: 1 << 26, timeout: 120_000 });
+  const options = target[0].startsWith('http') ? ['--header', `Authorization: Bearer ${env.HIPPOCAMPUS_MCP_TOKEN}`, '--transport', 'http']
+    : ['-e', `DATABASE_URL=${env.DATABASE_URL}`];
+  const { stdout } = await run(inspector, ['--cli', ...options, ...args, '--', ...target], { env, maxBuffer: 1 << 26, timeout: 120_000 });
   return JSON.parse(stdout);
 }
 
@@ -74,8 +76,9 @@ async function everyTool(name, target, left) {
     console.log(`  ${tool}: ${result.content[0].text.replace(/\s+/g, ' ').slice(0, 100)}`);
   }
   const refused = await inspect(target, '--method', 'tools/call', '--tool-name', 'store_memory', '--tool-arg', 'contents=x')
-    .then(() => 'nothing', (e) => `${e.stdout}${e.stderr}`);
-  check(refused.includes('-32602'), `a malformed call over ${name} got ${refused}`);
+    .then(() => 'an answer', (e) => `${e.stdout}${e.stderr}`);
+  check(refused.includes('"error"') && refused.includes('contents'), `a malformed call over ${name} got ${refused}`);
+  console.log(`  a malformed call: ${refused.trim()}`);
 }
 
 // What both memory servers are asked, in order. What was created twice, is missing, or is not there is in it.
@@ -149,6 +152,8 @@ async function together() {
     }
   }));
   const { structuredContent: all } = await clients[0].callTool({ name: 'read_graph', arguments: {} });
+  const code = await clients[0].callTool({ name: 'store_memory', arguments: { contents: 'x' } }).then(() => 0, (e) => e.code);
+  check(code === -32602, `a malformed call got code ${code}`);
   check(all.entities.length === 101 && all.entities.find((e) => e.name === 'hub').observations.length === 100,
     `two clients wrote 101 entities and 100 observations; there are ${all.entities.length}`);
   await Promise.all(clients.map((c) => c.close()));
@@ -162,7 +167,7 @@ async function overHTTP() {
       server.stderr.on('data', (text) => String(text).includes('serving on') && ready());
       server.on('exit', (code) => failed(new Error(`hippo mcp --http ended with ${code}`)));
     });
-    await everyTool('HTTP', [`http://127.0.0.1:${port}`, '--transport', 'http', '--header', `Authorization: Bearer ${env.HIPPOCAMPUS_MCP_TOKEN}`], ownersOnly);
+    await everyTool('HTTP', [`http://127.0.0.1:${port}`], ownersOnly);
   } finally {
     server.kill();
   }
