@@ -532,11 +532,12 @@ type MemoryStatistics struct {
 	Tokens             int64
 }
 
-// What try_ranking returns: how well a mix of words and vectors finds.
+// What try_ranking returns: how well a mix of words and vectors finds; recall_error is the standard error of recall_10.
 type RankingTrial struct {
 	VectorShare float64
 	Queries     int64
 	Recall10    float64
+	RecallError float64
 	Mrr         float64
 }
 

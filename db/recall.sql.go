@@ -64,7 +64,7 @@ func (q *Queries) RankingOf(ctx context.Context, db DBTX, arg *RankingOfParams) 
 }
 
 const rankingTrials = `-- name: RankingTrials :many
-SELECT vector_share, queries, recall_10, mrr FROM hippocampus.try_ranking(p_user_id => $1, p_app_name => $2, p_sample => $3)
+SELECT vector_share, queries, recall_10, recall_error, mrr FROM hippocampus.try_ranking(p_user_id => $1, p_app_name => $2, p_sample => $3)
 `
 
 type RankingTrialsParams struct {
@@ -86,6 +86,7 @@ func (q *Queries) RankingTrials(ctx context.Context, db DBTX, arg *RankingTrials
 			&i.VectorShare,
 			&i.Queries,
 			&i.Recall10,
+			&i.RecallError,
 			&i.Mrr,
 		); err != nil {
 			return nil, err

@@ -56,8 +56,9 @@ memories and facts, and proposes two settings for the model that serves:
                     what facts of one key with different values reach, and no more than a
                     text has with the same in a frame; forget: half-way from what
                     99 % of random memories stay under to a memory with half of its words
-  ranking/MODEL     the share of vectors at which turns of the user's own conversations
-                    best find the turns that stand beside them; strength and recency stay
+  ranking/MODEL     the least share of vectors (0.05 at least) at which turns of the user's own
+                    conversations find as many of the turns that stand beside them as at the
+                    best share, but for the error of a sample; strength and recency stay
 
 It reads only; --apply writes them for the app. The user must have 100 memories at least.`,
 		Args: command.NoArgs,
@@ -164,16 +165,25 @@ func (c *modelCalibration) bands(memories *db.SimilarityDistribution) jsonObject
 	return jsonObject{"ask": round2(clamp(ask)), "duplicate": round2(clamp(duplicate)), "forget": round2(clamp(forget))}
 }
 
-// bestTrial is the trial that finds most. Of several that find as much it is the one with the best
-// first hit, and then the least share, since words say why.
+// leastShare is the least share of vectors that is proposed: words alone cannot find what is said in
+// others.
+const leastShare = 0.05
+
+// bestTrial is the trial with the least share of vectors, but not under leastShare, that finds as much
+// as the best, but for the error of a sample.
 func bestTrial(trials []*db.RankingTrial) *db.RankingTrial {
-	var best *db.RankingTrial
+	var most *db.RankingTrial
 	for _, t := range trials {
-		if t.Queries >= minPairs && (best == nil || t.Recall10 > best.Recall10+1e-9 || t.Recall10 > best.Recall10-1e-9 && t.Mrr > best.Mrr+1e-9) {
-			best = t
+		if t.Queries >= minPairs && (most == nil || t.Recall10 > most.Recall10) {
+			most = t
 		}
 	}
-	return best
+	for _, t := range trials { // by share
+		if most != nil && t.VectorShare >= leastShare && t.Recall10 >= most.Recall10-most.RecallError {
+			return t
+		}
+	}
+	return most
 }
 
 // reworded is a text in a frame, as people repeat themselves.
@@ -249,10 +259,10 @@ func (a *app) printCalibration(c *modelCalibration) error {
 		return err
 	}
 	fmt.Fprintln(a.stdout)
-	trials := a.table("SHARE OF VECTORS", "QUERIES", "RECALL@10", "MRR")
+	trials := a.table("SHARE OF VECTORS", "QUERIES", "RECALL@10", "± ERROR", "MRR")
 	for i, trial := range c.Trials {
 		if i%2 == 0 {
-			trials.row(trial.VectorShare, trial.Queries, trial.Recall10, trial.Mrr)
+			trials.row(trial.VectorShare, trial.Queries, trial.Recall10, trial.RecallError, trial.Mrr)
 		}
 	}
 	if err := trials.print(); err != nil {

@@ -42,6 +42,7 @@ func TestCalibrate(t *testing.T) {
 	require.Greater(t, bands["forget"], 0.0)
 	require.InDelta(t, 0.94, ranking["text"]+ranking["vector"], 0.011)
 	require.InDelta(t, 0.03, ranking["recency"], 1e-9)
+	require.GreaterOrEqual(t, ranking["vector"], 0.05*0.94-0.005)
 	origin, _ := r.ok("search", "--explain", "pottery")
 	require.Contains(t, origin, "from the setting ranking/"+c.Model+" of app *")
 

@@ -52,7 +52,8 @@ BEGIN
         SELECT r.share, r.query, count(*) FILTER (WHERE r.near AND r.rank <= 10) AS near, coalesce(1.0 / min(r.rank) FILTER (WHERE r.near), 0) AS reciprocal
         FROM ranked r GROUP BY r.share, r.query
     )
-    SELECT t.share, count(*), avg(least(1, t.near / 6.0))::double precision, avg(t.reciprocal)::double precision
+    SELECT t.share, count(*), avg(least(1, t.near / 6.0))::double precision,
+        coalesce(stddev_samp(least(1, t.near / 6.0)) / sqrt(count(*)), 0)::double precision, avg(t.reciprocal)::double precision
     FROM tried t GROUP BY t.share ORDER BY t.share;
 END
 $fn$;

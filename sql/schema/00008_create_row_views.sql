@@ -72,9 +72,10 @@ FROM hippocampus.threads t JOIN hippocampus.memories m ON false WHERE false;
 COMMENT ON VIEW hippocampus.thread_hits IS 'What search_threads returns: a conversation, its score, and its best memory.';
 
 CREATE VIEW hippocampus.ranking_trials WITH (security_invoker = true) AS
-SELECT 0::double precision AS vector_share, 0::bigint AS queries, 0::double precision AS recall_10, 0::double precision AS mrr
+SELECT 0::double precision AS vector_share, 0::bigint AS queries, 0::double precision AS recall_10, 0::double precision AS recall_error,
+    0::double precision AS mrr
 WHERE false;
-COMMENT ON VIEW hippocampus.ranking_trials IS 'What try_ranking returns: how well a mix of words and vectors finds.';
+COMMENT ON VIEW hippocampus.ranking_trials IS 'What try_ranking returns: how well a mix of words and vectors finds; recall_error is the standard error of recall_10.';
 
 CREATE VIEW hippocampus.similarity_distributions WITH (security_invoker = true) AS
 SELECT ''::text AS pairs_of, 0::bigint AS pairs, 0::double precision AS p05, 0::double precision AS p50,

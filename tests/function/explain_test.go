@@ -167,6 +167,7 @@ func TestTryRanking(t *testing.T) {
 			} else {
 				require.Equal(t, 1.0, last.Mrr)
 				require.Greater(t, last.Recall10, first.Recall10)
+				require.Zero(t, last.RecallError) // the same of each
 			}
 		})
 	}
