@@ -64,6 +64,13 @@ type Request struct {
 	// SkipOmitted leaves [Window.Omitted] empty, which saves its transfer.
 	SkipOmitted bool
 
+	// ProjectAnchors asks for the anchor index too: memories and chunks of documents are
+	// found by the anchors of the query, and of what is being talked about, whose names it gives. An
+	// empty list asks for it without a name.
+	//
+	// Defaults to nil, without the anchor index.
+	ProjectAnchors []string
+
 	// Query is what the memories should be about. Empty, the strongest and newest are taken.
 	Query string
 
@@ -135,6 +142,7 @@ func (r *Request) params(counter *Counter) (*db.ContextAssembleParams, error) {
 		Language:       r.Language,
 		MaxTokens:      int32(maxTokens),
 		MemoryRatio:    or(r.MemoryRatio, DefaultMemoryRatio),
+		ProjectAnchors: r.ProjectAnchors,
 		Query:          r.Query,
 		SystemOverflow: r.SystemOverflow,
 		SystemRatio:    or(r.SystemRatio, DefaultSystemRatio),

@@ -33,6 +33,8 @@ type CorfQuery struct {
 	ProjectAnchors []string `json:"project_anchors,omitempty"`
 	// Paths are those of the documents that answer it; one of them is enough.
 	Paths []string `json:"paths"`
+
+	namedVector []float32 // of the question with its project anchors
 }
 
 // ReadCorf reads a query set: JSON lines.
@@ -127,8 +129,11 @@ type corfWay struct {
 	find func(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error)
 }
 
-// found is a document that was found, in the order of a ranking.
-type found struct{ path, source string }
+// found is a document that was found, with its best score, in the order of a ranking.
+type found struct {
+	path, source string
+	score        float64
+}
 
 func lookupWay(change func(*service.LookupOptions)) func(context.Context, *service.Documents, db.Scope, *CorfQuery, []float32) ([]found, error) {
 	return func(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error) {
@@ -138,7 +143,7 @@ func lookupWay(change func(*service.LookupOptions)) func(context.Context, *servi
 		list := make([]found, 0, len(hits))
 		for _, h := range hits {
 			if h.Path != "" {
-				list = append(list, found{h.Path, h.Source})
+				list = append(list, found{h.Path, h.Source, h.Score})
 			}
 		}
 		return list, err
@@ -149,32 +154,56 @@ func hybridWay(ctx context.Context, d *service.Documents, scope db.Scope, q *Cor
 	hits, err := d.Search(ctx, scope, q.Text, &service.ChunkSearchOptions{Limit: 3 * corfTop, QueryEmbedding: vector})
 	list := make([]found, 0, len(hits))
 	for _, h := range hits {
-		if f := (found{h.Path, h.Source}); !slices.Contains(list, f) {
-			list = append(list, f)
+		if !slices.ContainsFunc(list, func(f found) bool { return f.path == h.Path }) {
+			list = append(list, found{h.Path, h.Source, h.Score})
 		}
 	}
 	return list, err
 }
 
-// bothWays merges the two by reciprocal ranks.
-func bothWays(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error) {
-	hybrid, err := hybridWay(ctx, d, scope, q, vector)
-	if err != nil {
-		return nil, err
+// projectWay is the search of one who writes what is being talked about into the question, which a
+// lookup is told by project anchors.
+func projectWay(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error) {
+	named := *q
+	if len(q.ProjectAnchors) > 0 {
+		named.Text += " (" + strings.Join(q.ProjectAnchors, ", ") + ")"
+		vector = q.namedVector
 	}
-	lookup, err := lookupWay(func(*service.LookupOptions) {})(ctx, d, scope, q, vector)
-	score := map[found]float64{}
-	var list []found
-	for _, ranking := range [][]found{hybrid, lookup} {
-		for i, f := range ranking {
-			if score[f] == 0 {
-				list = append(list, f)
-			}
-			score[f] += 1 / float64(60+i)
+	return hybridWay(ctx, d, scope, &named, vector)
+}
+
+// bothWays merges search and lookup, by a sum of what merit gives the place and the score of a document.
+func bothWays(merit func(way, place int, score float64) float64) func(context.Context, *service.Documents, db.Scope, *CorfQuery, []float32) ([]found, error) {
+	return func(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error) {
+		hybrid, err := hybridWay(ctx, d, scope, q, vector)
+		if err != nil {
+			return nil, err
 		}
+		lookup, err := lookupWay(func(*service.LookupOptions) {})(ctx, d, scope, q, vector)
+		at := map[string]int{}
+		var list []found
+		for way, ranking := range [][]found{hybrid, lookup} {
+			for place, f := range ranking {
+				n, known := at[f.path]
+				if !known {
+					n = len(list)
+					at[f.path] = n
+					list = append(list, found{path: f.path, source: f.source})
+				}
+				list[n].score += merit(way, place, f.score)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+		return list, err
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(score[b], score[a]) })
-	return list, err
+}
+
+// reciprocal is the merit of a place in either ranking.
+func reciprocal(_, place int, _ float64) float64 { return 1 / float64(60+place) }
+
+// weighted is the merit of a score, of which that of a lookup counts for a part.
+func weighted(lookup float64) func(way, place int, score float64) float64 {
+	return func(way, _ int, score float64) float64 { return []float64{1, lookup}[way] * score }
 }
 
 // corfWays are the search without anchors, the lookup, its ablations, and both together.
@@ -182,11 +211,15 @@ func corfWays() []corfWay {
 	none := 1.0
 	return []corfWay{
 		{"hybrid search", hybridWay},
+		{"hybrid search, project named", projectWay},
 		{"lookup", lookupWay(func(*service.LookupOptions) {})},
 		{"lookup, no pronoun", lookupWay(func(o *service.LookupOptions) { o.ProjectAnchors = nil })},
 		{"lookup, no re-rank", lookupWay(func(o *service.LookupOptions) { o.AnchorWeight = &none })},
 		{"lookup, nightly only", lookupWay(func(o *service.LookupOptions) { o.NightlyOnly = true })},
-		{"both", bothWays},
+		{"both, by place", bothWays(reciprocal)},
+		{"both, by score 1 : 0.2", bothWays(weighted(0.2))},
+		{"both, by score 1 : 0.5", bothWays(weighted(0.5))},
+		{"both, by score 1 : 1", bothWays(weighted(1))},
 	}
 }
 
@@ -208,6 +241,12 @@ func Corf(ctx context.Context, e *Engine, scope db.Scope, queries []*CorfQuery, 
 				return fmt.Errorf("embed question %s: %w", q.ID, err)
 			}
 			vectors[i] = v[0]
+			if len(q.ProjectAnchors) > 0 {
+				if v, err = e.Embedder.Embed(ctx, []string{q.Text + " (" + strings.Join(q.ProjectAnchors, ", ") + ")"}, model.TaskQuery); err != nil {
+					return fmt.Errorf("embed question %s: %w", q.ID, err)
+				}
+				q.namedVector = v[0]
+			}
 		}
 	}
 	kinds := map[string]int{}

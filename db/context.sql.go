@@ -22,7 +22,7 @@ WITH entries AS MATERIALIZED (
         p_thread_id => $11, p_system_prompt => $12,
         p_system_tokens => $13, p_system_ratio => $3, p_fact_ratio => $6,
         p_system_overflow => $14, p_include_omitted => $15, p_language => $1,
-        p_now => coalesce($16::timestamptz, now())) c
+        p_now => coalesce($16::timestamptz, now()), p_project_anchors => $17::text[]) c
 )
 SELECT coalesce(e.context_type, '')::text AS context_type, coalesce(e.content, '')::text AS content,
     coalesce(e.relevance_score, 0)::float8 AS relevance_score, coalesce(e.token_estimate, 0)::integer AS token_estimate,
@@ -53,6 +53,7 @@ type ContextAssembleParams struct {
 	SystemOverflow bool
 	IncludeOmitted bool
 	Now            *time.Time
+	ProjectAnchors []string
 }
 
 type ContextAssembleRow struct {
@@ -90,6 +91,7 @@ func (q *Queries) ContextAssemble(ctx context.Context, db DBTX, arg *ContextAsse
 		arg.SystemOverflow,
 		arg.IncludeOmitted,
 		arg.Now,
+		arg.ProjectAnchors,
 	)
 	if err != nil {
 		return nil, err

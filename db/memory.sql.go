@@ -529,7 +529,7 @@ SELECT memory_id, content, memory_type, category, score, relevance, text_score, 
     p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
     p_tags => $8::text[], p_thread_id => $9, p_since => $10,
     p_until => $11, p_min_relevance => $12, p_profile => $13,
-    p_now => coalesce($14::timestamptz, now()))
+    p_now => coalesce($14::timestamptz, now()), p_project_anchors => $15::text[])
 `
 
 type MemorySearchParams struct {
@@ -547,6 +547,7 @@ type MemorySearchParams struct {
 	MinRelevance   float64
 	Profile        string
 	Now            *time.Time
+	ProjectAnchors []string
 }
 
 func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchParams) ([]*MemoryHit, error) {
@@ -565,6 +566,7 @@ func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchPa
 		arg.MinRelevance,
 		arg.Profile,
 		arg.Now,
+		arg.ProjectAnchors,
 	)
 	if err != nil {
 		return nil, err

@@ -413,7 +413,7 @@ SELECT hippocampus.explain_search(
     p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
     p_tags => $8::text[], p_thread_id => $9, p_since => $10,
     p_until => $11, p_min_relevance => $12, p_profile => $13,
-    p_now => coalesce($14::timestamptz, now()))::jsonb AS explained
+    p_now => coalesce($14::timestamptz, now()), p_project_anchors => $15::text[])::jsonb AS explained
 `
 
 type SearchExplainParams struct {
@@ -431,6 +431,7 @@ type SearchExplainParams struct {
 	MinRelevance   float64
 	Profile        string
 	Now            *time.Time
+	ProjectAnchors []string
 }
 
 func (q *Queries) SearchExplain(ctx context.Context, db DBTX, arg *SearchExplainParams) (json.RawMessage, error) {
@@ -449,6 +450,7 @@ func (q *Queries) SearchExplain(ctx context.Context, db DBTX, arg *SearchExplain
 		arg.MinRelevance,
 		arg.Profile,
 		arg.Now,
+		arg.ProjectAnchors,
 	)
 	var explained json.RawMessage
 	err := row.Scan(&explained)

@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -40,6 +41,13 @@ type ContextOptions struct {
 	//
 	// Defaults to 0.3.
 	MemoryRatio *float64
+
+	// ProjectAnchors asks for the anchor index too: memories and chunks of documents are
+	// found by the anchors of the query, and of what is being talked about, whose names it gives. An
+	// empty list asks for it without a name.
+	//
+	// Defaults to nil, without the anchor index.
+	ProjectAnchors []string
 
 	// QueryEmbedding is the query's vector, from the deployment's embedding model.
 	//
@@ -154,7 +162,7 @@ func (s *OpenMemoryService) contextRequest(scope Scope, query string, opts *Cont
 	if err := checkText("Language", opts.Language, math.MaxInt); err != nil {
 		return nil, err
 	}
-	if err := checkVector("QueryEmbedding", opts.QueryEmbedding); err != nil {
+	if err := errors.Join(checkVector("QueryEmbedding", opts.QueryEmbedding), checkEach("ProjectAnchors", opts.ProjectAnchors)); err != nil {
 		return nil, err
 	}
 	var now time.Time
@@ -163,7 +171,7 @@ func (s *OpenMemoryService) contextRequest(scope Scope, query string, opts *Cont
 	}
 	return &assembler.Request{
 		AppName: scope.AppName, FactRatio: opts.FactRatio, HistoryRatio: opts.HistoryRatio, Language: opts.Language,
-		MaxTokens: opts.MaxTokens, MemoryRatio: opts.MemoryRatio, Now: now, Query: query,
+		MaxTokens: opts.MaxTokens, MemoryRatio: opts.MemoryRatio, Now: now, ProjectAnchors: opts.ProjectAnchors, Query: query,
 		QueryEmbedding: opts.QueryEmbedding, SkipOmitted: opts.SkipOmitted, SystemOverflow: opts.SystemOverflow,
 		SystemPrompt: opts.SystemPrompt, SystemRatio: opts.SystemRatio, ThreadID: opts.ThreadID, UserID: scope.UserID,
 	}, nil

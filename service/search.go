@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -41,6 +42,13 @@ type SearchOptions struct {
 	//
 	// Defaults to default, which is the setting ranking.
 	Profile string
+
+	// ProjectAnchors asks for the anchor index too: memories are
+	// found by the anchors of the query, and of what is being talked about, whose names it gives. An
+	// empty list asks for it without a name.
+	//
+	// Defaults to nil, without the anchor index.
+	ProjectAnchors []string
 
 	// QueryEmbedding is the query's vector, from the deployment's embedding model.
 	//
@@ -235,7 +243,7 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 	if err := checkShare("MinRelevance", &opts.MinRelevance); err != nil {
 		return nil, err
 	}
-	if err := checkVector("QueryEmbedding", opts.QueryEmbedding); err != nil {
+	if err := errors.Join(checkVector("QueryEmbedding", opts.QueryEmbedding), checkEach("ProjectAnchors", opts.ProjectAnchors)); err != nil {
 		return nil, err
 	}
 	limit, err := checkLimit(opts.Limit, s.config.MaxSearchResults)
@@ -244,7 +252,7 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 	}
 	params := &db.MemorySearchParams{
 		AppName: scope.AppName, Categories: opts.Categories, MaxRows: limit, MemoryTypes: opts.MemoryTypes,
-		MinRelevance: opts.MinRelevance, Now: s.now(), Profile: opts.Profile, Query: query, Since: opts.Since,
+		MinRelevance: opts.MinRelevance, Now: s.now(), Profile: opts.Profile, ProjectAnchors: opts.ProjectAnchors, Query: query, Since: opts.Since,
 		Tags: opts.Tags, ThreadID: opts.ThreadID, Until: opts.Until, UserID: scope.UserID,
 	}
 	if params.Profile == "" {

@@ -27,6 +27,8 @@ type contextFlags struct {
 	ledger                        bool
 	maxTokens                     int
 	overflow                      bool
+	projects                      []string
+	documents                     bool
 	systemPrompt                  string
 	thread                        string
 }
@@ -82,6 +84,8 @@ func (f *contextFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ledger, "ledger", false, "list what was left out, and why")
 	flags.IntVar(&f.maxTokens, "max-tokens", assembler.DefaultMaxTokens, "the budget, in tokens")
 	flags.Float64Var(&f.memory, "memory-ratio", assembler.DefaultMemoryRatio, "the share of the memories that the query finds")
+	flags.BoolVar(&f.documents, "documents", false, "find chunks of documents too, by the anchors of the query")
+	flags.StringSliceVar(&f.projects, "project", nil, "with --documents: a name of what is being talked about; may be given again")
 	flags.StringVar(&f.systemPrompt, "system", "", "a system prompt, which stands first")
 	flags.BoolVar(&f.overflow, "system-overflow", false, "let a system prompt that is over its share take from the others")
 	flags.Float64Var(&f.system, "system-ratio", assembler.DefaultSystemRatio, "the share of the system prompt")
@@ -110,6 +114,11 @@ func (f *contextFlags) options() (*service.ContextOptions, error) {
 	opts := &service.ContextOptions{
 		FactRatio: &f.fact, HistoryRatio: &f.history, Language: f.language, MaxTokens: &f.maxTokens, MemoryRatio: &f.memory,
 		SkipOmitted: false, SystemOverflow: f.overflow, SystemPrompt: f.systemPrompt, SystemRatio: &f.system,
+	}
+	if f.documents {
+		opts.ProjectAnchors = append([]string{}, f.projects...)
+	} else if len(f.projects) > 0 {
+		return nil, command.Usagef("--project wants --documents")
 	}
 	if f.thread != "" {
 		id, err := uuid.Parse(f.thread)

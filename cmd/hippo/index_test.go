@@ -76,6 +76,13 @@ func TestIndex(t *testing.T) {
 	require.Contains(t, brought("Cold brew", "how long", "--project", "cold brew"), "guide/cold/kept.md")
 	stdout, _ = r.ok("anchors", "lookup", "green tea")
 	require.Regexp(t, `guide/tea.md:5 +Green tea \(lexical\)`, stdout)
+	var window service.ContextWindow
+	r.json(&window, "context", "--documents", "--project", "cold brew", "how long")
+	require.Contains(t, window.Text, "\n- [guide/cold/kept.md:1] # Cold brew\n")
+	require.LessOrEqual(t, window.Tokens, window.TokenEstimate)
+	r.json(&window, "context", "how long")
+	require.NotContains(t, window.Text, "guide/")
+	require.Contains(t, r.fails(command.ExitUsage, "context", "--project", "cold brew", "how long"), "--project wants --documents")
 	stdout, _ = r.ok("anchors", "status")
 	require.Regexp(t, `(?m)^documents +2$`, stdout)
 	require.Regexp(t, `(?m)^sources allowed +all$`, stdout)

@@ -9,7 +9,8 @@ CREATE OR REPLACE FUNCTION hippocampus._context_candidates(
     p_max_tokens integer,
     p_history_budget integer,
     p_thread_id uuid,
-    p_now timestamptz
+    p_now timestamptz,
+    p_project_anchors text[] DEFAULT NULL
 ) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
     source_id uuid, source_seq bigint, source_until bigint, source_thread_id uuid, omitted_reason text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 200
@@ -43,7 +44,7 @@ BEGIN
         END IF;
     END LOOP;
     RETURN QUERY SELECT * FROM hippocampus._context_memories(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
-        p_max_tokens - p_history_budget + v_room, p_thread_id, v_told, p_now); -- all but what the history fills of its share
+        p_max_tokens - p_history_budget + v_room, p_thread_id, v_told, p_now, p_project_anchors); -- all but what the history fills of its share
     RETURN QUERY
     SELECT 'history', h.rank, hippocampus._context_line('', h.line), 1::float8, h.cost, h.id, h.sequence_num, h.sequence_num, h.thread_id, NULL::text
     FROM unnest(v_history) h;

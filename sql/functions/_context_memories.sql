@@ -1,6 +1,7 @@
 -- The memories that a window could show, as many as there can be room for. The newest tell how long they are; where
 -- those that are found are shorter and leave room, more are asked for. p_told are the events of p_thread_id that
--- its history will surely show: an episode of these takes no room.
+-- its history will surely show: an episode of these takes no room. Where anchors are asked for, chunks of documents
+-- stand among them.
 CREATE OR REPLACE FUNCTION hippocampus._context_memories(
     p_user_id text,
     p_app_name text,
@@ -10,7 +11,8 @@ CREATE OR REPLACE FUNCTION hippocampus._context_memories(
     p_room integer,
     p_thread_id uuid,
     p_told bigint[],
-    p_now timestamptz
+    p_now timestamptz,
+    p_project_anchors text[] DEFAULT NULL
 ) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
     source_id uuid, source_seq bigint, source_until bigint, source_thread_id uuid, omitted_reason text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
@@ -31,21 +33,29 @@ BEGIN
         INTO v_memories, v_found, v_filled
         FROM (SELECT k, k.token_count, row_number() OVER (PARTITION BY k.content_hash) AS copy,
                   coalesce(k.thread_id = p_thread_id AND k.from_seq = ANY (p_told), false) AS told
-              FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now) k) m (m, token_count, copy, told);
+              FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now,
+                  p_project_anchors => p_project_anchors) k) m (m, token_count, copy, told);
         EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_filled >= p_room;
         v_limit := least(10000, 3 * v_limit);
     END LOOP;
     RETURN QUERY
-    SELECT 'memory', r.rank,
+    SELECT 'memory', row_number() OVER (ORDER BY t.score DESC, t.rank), t.line, t.score, t.cost, t.id, t.from_seq, t.to_seq, t.thread_id, t.reason
+    FROM (SELECT r.rank,
         hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?')
-            || CASE r.trust WHEN 'user' THEN '' ELSE ', ' || r.trust END || '] ', r.content),
-        r.score, hippocampus._context_price(r.token_count, CASE r.trust WHEN 'user' THEN 11 ELSE 14 END, r.content, true), r.memory_id, r.from_seq, r.to_seq, r.thread_id,
+            || CASE r.trust WHEN 'user' THEN '' ELSE ', ' || r.trust END || '] ', r.content) AS line,
+        r.score, hippocampus._context_price(r.token_count, CASE r.trust WHEN 'user' THEN 11 ELSE 14 END, r.content, true) AS cost, r.memory_id AS id, r.from_seq, r.to_seq, r.thread_id,
         CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (p_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
-             WHEN r.copy > 1 THEN 'same words as another memory' END
+             WHEN r.copy > 1 THEN 'same words as another memory' END AS reason
     FROM (SELECT m.*, row_number() OVER best AS rank,
               row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy
           FROM unnest(v_memories) m
-          WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r;
+          WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r
+        UNION ALL -- an entry's path is a text like any other
+        SELECT 10000 + row_number() OVER (ORDER BY a.score DESC, a.row_id), hippocampus._context_line('- [', d.text), a.score,
+            hippocampus._context_price(a.token_count, 10 + octet_length(d.place), d.text, true), a.row_id, NULL, NULL, NULL, NULL
+        FROM hippocampus.lookup_anchors(p_user_id, p_app_name, p_query, p_query_embedding, p_project_anchors) a
+        CROSS JOIN LATERAL (SELECT a.path || ':' || a.start_line AS place, a.path || ':' || a.start_line || '] ' || a.content AS text) d
+        WHERE p_project_anchors IS NOT NULL AND a.origin = 'chunk') t;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._context_memories IS 'The memories that a window could show, best first, with the tokens that each costs at most.';

@@ -17,7 +17,8 @@ CREATE OR REPLACE FUNCTION hippocampus.get_context_window(
     p_system_overflow boolean DEFAULT false,
     p_include_omitted boolean DEFAULT false,
     p_language text DEFAULT 'en',
-    p_now timestamptz DEFAULT now()
+    p_now timestamptz DEFAULT now(),
+    p_project_anchors text[] DEFAULT NULL
 ) RETURNS SETOF hippocampus.context_entries
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
 SET search_path = pg_catalog, pg_temp
@@ -52,7 +53,7 @@ BEGIN
               WHERE v_price > 0
               UNION ALL
               SELECT * FROM hippocampus._context_candidates(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
-                  (v_budgets ->> 'history')::integer, p_thread_id, p_now)
+                  (v_budgets ->> 'history')::integer, p_thread_id, p_now, p_project_anchors)
         ) AS k (context_type, rank, content, relevance, cost, source_id, source_seq, source_until, source_thread_id, omitted_reason)
         JOIN hippocampus._context_words(p_language) w ON w.context_type = k.context_type
         ORDER BY w.ordinal, k.rank
@@ -105,7 +106,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.get_context_window IS
-    'Assembles what an agent should see, within p_max_tokens, headings included: system prompt, instructions, memory blocks, facts, relevant memories, newest history (of p_thread_id, or of all threads), in this order. Shares of the budget: system 0.1, memory 0.3, history 0.5, facts the rest; what one leaves the next may use. token_estimate never under-counts. p_include_omitted adds what was left out and why (included = false). A system prompt over its share is HC010, unless p_system_overflow lets it take from the others. Print with format_context.';
+    'Assembles what an agent should see, within p_max_tokens, headings included: system prompt, instructions, memory blocks, facts, relevant memories, newest history (of p_thread_id, or of all threads), in this order. Shares of the budget: system 0.1, memory 0.3, history 0.5, facts the rest; what one leaves the next may use. token_estimate never under-counts. p_include_omitted adds what was left out and why (included = false). p_project_anchors asks for the anchor index: chunks of documents then stand among the memories, with their path and line. A system prompt over its share is HC010, unless p_system_overflow lets it take from the others. Print with format_context.';
 REVOKE ALL ON FUNCTION hippocampus.get_context_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.get_context_window
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

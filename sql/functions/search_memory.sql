@@ -4,7 +4,7 @@
 -- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time), and what is
 -- said by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
--- leaves out. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
+-- leaves out. Anchors are a third arm where p_project_anchors asks for it, though with no name in it. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_user_id text,
     p_app_name text,
@@ -19,7 +19,8 @@ CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_until timestamptz DEFAULT NULL,
     p_min_relevance double precision DEFAULT 0,
     p_profile text DEFAULT 'default',
-    p_now timestamptz DEFAULT now()
+    p_now timestamptz DEFAULT now(),
+    p_project_anchors text[] DEFAULT NULL
 ) RETURNS SETOF hippocampus.memory_hits
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -80,10 +81,13 @@ BEGIN
         WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
         ORDER BY m.occurred_from DESC, m.id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
     ), candidates AS (
-        SELECT c.row_id, max(c.words) AS words, max(c.similarity) AS similarity
-        FROM (SELECT w.row_id, w.score AS words, NULL::double precision AS similarity FROM words w
-              UNION ALL SELECT n.row_id, NULL, n.similarity FROM meaning n
-              UNION ALL SELECT b.id, NULL, NULL FROM browsed b) c
+        SELECT c.row_id, max(c.words) AS words, max(c.similarity) AS similarity, max(c.anchored) AS anchored
+        FROM (SELECT w.row_id, w.score AS words, NULL::double precision AS similarity, NULL::double precision AS anchored FROM words w
+              UNION ALL SELECT n.row_id, NULL, n.similarity, NULL FROM meaning n
+              UNION ALL SELECT a.row_id, NULL, NULL, a.score
+              FROM hippocampus.lookup_anchors(p_user_id, p_app_name, p_query, p_query_embedding, p_project_anchors, 100) a
+              WHERE p_project_anchors IS NOT NULL AND a.origin = 'memory'
+              UNION ALL SELECT b.id, NULL, NULL, NULL FROM browsed b) c
         GROUP BY c.row_id
     ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
         SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
@@ -111,7 +115,7 @@ BEGIN
             least(1, greatest(0, coalesce(m.similarity, (
                 SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
                 WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
-                  AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.row_id), m.words, 0))) AS vector_score,
+                  AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.row_id), m.words, 0), m.anchored)) AS vector_score,
             hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
                 m.created_at, p_now) AS retention,
             CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
@@ -158,7 +162,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. p_project_anchors asks for memories by the anchors of the query and of what is being talked about too (see lookup_anchors); null asks for none. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -8,7 +8,7 @@ WITH entries AS MATERIALIZED (
         p_thread_id => sqlc.narg(thread_id), p_system_prompt => sqlc.narg(system_prompt),
         p_system_tokens => sqlc.narg(system_tokens), p_system_ratio => @system_ratio, p_fact_ratio => @fact_ratio,
         p_system_overflow => @system_overflow, p_include_omitted => @include_omitted, p_language => @language,
-        p_now => coalesce(sqlc.narg(now)::timestamptz, now())) c
+        p_now => coalesce(sqlc.narg(now)::timestamptz, now()), p_project_anchors => sqlc.narg(project_anchors)::text[]) c
 )
 SELECT coalesce(e.context_type, '')::text AS context_type, coalesce(e.content, '')::text AS content,
     coalesce(e.relevance_score, 0)::float8 AS relevance_score, coalesce(e.token_estimate, 0)::integer AS token_estimate,

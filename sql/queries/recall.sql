@@ -35,7 +35,7 @@ SELECT hippocampus.explain_search(
     p_limit => @max_rows, p_memory_types => sqlc.narg(memory_types)::text[], p_categories => sqlc.narg(categories)::text[],
     p_tags => sqlc.narg(tags)::text[], p_thread_id => sqlc.narg(thread_id), p_since => sqlc.narg(since),
     p_until => sqlc.narg(until), p_min_relevance => @min_relevance, p_profile => @profile,
-    p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::jsonb AS explained;
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()), p_project_anchors => sqlc.narg(project_anchors)::text[])::jsonb AS explained;
 
 -- name: ThreadSearch :many
 SELECT * FROM hippocampus.search_threads(

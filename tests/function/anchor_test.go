@@ -140,6 +140,38 @@ func TestLookupAnchors(t *testing.T) {
 		b.refuses(t, "HC009", "'the' cannot be an anchor", "SELECT hippocampus.put_anchor_denylist($1, $2, '{the}')", b.UserID, b.AppName)
 	})
 
+	t.Run("IsAnArmOfSearchAndWindowWhenAskedFor", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		b.exec(t, "SELECT hippocampus.remember($1, $2, 'the kubelet was slow', p_embedding => $3, p_source => 'docs')", b.UserID, b.AppName, nearTo(0.97))
+		search := func(named string) []string {
+			return list[string](t, b, "SELECT m.content FROM hippocampus.search_memory($1, $2, 'whatever happened'"+named+") m", b.UserID, b.AppName)
+		}
+		window := func(named string) []string {
+			return list[string](t, b, "SELECT w.content FROM hippocampus.get_context_window($1, $2, 'whatever happened'"+named+") w WHERE w.context_type = 'memory'", b.UserID, b.AppName)
+		}
+		const asked = ", p_project_anchors => '{liveness}'"
+		require.Empty(t, search(""))
+		require.Empty(t, search(", p_project_anchors => '{}'"))
+		require.Equal(t, []string{"the kubelet was slow"}, search(asked))
+		require.Empty(t, search(asked+", p_memory_types => '{summary}'"))
+		require.Empty(t, window(""))
+		lines := window(asked)
+		require.Len(t, lines, 2)
+		require.Equal(t, "- [probes.md:1] liveness restarts a container", lines[0])
+		require.Contains(t, lines[1], "the kubelet was slow")
+		require.LessOrEqual(t, get[int](t, b, "SELECT coalesce(sum(w.token_estimate), 0)::integer FROM hippocampus.get_context_window($1, $2, 'whatever', p_max_tokens => 60"+asked+") w", b.UserID, b.AppName), 60)
+
+		b.exec(t, "SELECT hippocampus.put_source_allowlist($1, $2, '{elsewhere}')", b.UserID, b.AppName)
+		require.Empty(t, b.lookup(t, "whatever happened", "p_project_anchors => '{liveness}'"))
+		require.Empty(t, search(asked))
+		require.Empty(t, window(asked))
+		b.exec(t, "SELECT hippocampus.put_source_allowlist($1, $2, '{}'), hippocampus.put_anchor_denylist($1, $2, '{liveness}')", b.UserID, b.AppName)
+		require.Empty(t, search(asked))
+		require.Empty(t, window(asked))
+	})
+
 	t.Run("Refuses", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -13,7 +13,7 @@ import (
 )
 
 // The tables that grow with use. No statement of a bound role reads one of them from end to end.
-var large = regexp.MustCompile(`Seq Scan on (consolidation_jobs|embedding_queue|embeddings|events|facts|memories|memory_sources|postings|threads)\b`)
+var large = regexp.MustCompile(`Seq Scan on (anchor_chunks|anchors|chunks|consolidation_jobs|documents|embedding_queue|embeddings|events|facts|memories|memory_sources|postings|threads)\b`)
 
 // planner is a connection that tells the plans of all statements, those within functions too.
 type planner struct {
@@ -47,6 +47,23 @@ func newPlanner(t *testing.T) *planner {
 			SELECT m.id, m.thread_id, 1, 1, m.user_id, m.app_name FROM hippocampus.memories m`,
 		`INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, status, completed_at)
 			SELECT t.id, t.user_id, t.app_name, 'fast_replay', 'completed', now() FROM hippocampus.threads t, generate_series(1, 20)`,
+		// and 10 documents of 5 chunks, with 20 anchors over them
+		`INSERT INTO hippocampus.documents (user_id, app_name, path, source, content_hash)
+			SELECT t.user_id, t.app_name, 'doc' || n || '.md', 'docs', sha256('') FROM hippocampus.threads t, generate_series(1, 10) n`,
+		`INSERT INTO hippocampus.chunks (document_id, user_id, app_name, position, start_line, token_count, content, content_hash)
+			SELECT d.id, d.user_id, d.app_name, n, n, 1, 'chunk ' || n || ' about topic' || n % 10, sha256(n::text::bytea)
+			FROM hippocampus.documents d, generate_series(1, 5) n`,
+		`INSERT INTO hippocampus.anchors (user_id, app_name, since, until, df, key, kind, term)
+			SELECT t.user_id, t.app_name, 1, 1, 1, 'topic' || n, 'word', 'topic' || n FROM hippocampus.threads t, generate_series(1, 20) n`,
+		`INSERT INTO hippocampus.anchor_chunks (user_id, app_name, generation, score, anchor_id, row_id, chunk_id)
+			SELECT a.user_id, a.app_name, 1, 0.9, a.id, c.id, c.id FROM hippocampus.anchors a
+			JOIN hippocampus.chunks c ON c.user_id = a.user_id AND c.content LIKE '%' || a.term`,
+		`INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding)
+			SELECT 64, r.id, r.user_id, r.app_name, r.source, array_fill(0.125 + random() / 100, ARRAY[64])::public.halfvec
+			FROM (SELECT a.id, a.user_id, a.app_name, 'anchor' AS source FROM hippocampus.anchors a
+				UNION ALL SELECT c.id, c.user_id, c.app_name, 'chunk' FROM hippocampus.chunks c) r`,
+		// after the vectors, which would enter the lists
+		`INSERT INTO hippocampus.anchor_indexes (user_id, app_name, serving, anchors) SELECT t.user_id, t.app_name, 1, 20 FROM hippocampus.threads t`,
 		"VACUUM ANALYZE",
 	} {
 		_, err := pool.Exec(ctx, sql)
@@ -127,9 +144,13 @@ func TestPlans(t *testing.T) { //nolint:tparallel // its subtests share a connec
 	t.Run("BoundRolesReadNoLargeTableWhole", func(t *testing.T) {
 		for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
 			for _, call := range []string{
-				"block_get('user77', 'app', 'k')", "facts_as_of('user77', 'app')", "facts_as_of('user77', 'app', p_fact_type => 'custom', p_key => 'key7')",
+				"block_get('user77', 'app', 'k')", "document_stats('user77', 'app')", "facts_as_of('user77', 'app')", "facts_as_of('user77', 'app', p_fact_type => 'custom', p_key => 'key7')",
 				"get_context_window('user77', 'app', 'tea topic3', p_thread_id => '" + thread + "')",
 				"get_context_window('user77', 'app', 'tea topic3', " + vector + ")", "list_memories('user77', 'app')",
+				"get_context_window('user77', 'app', 'tea topic3', " + vector + ", p_project_anchors => '{topic2}')",
+				"lookup_anchors('user77', 'app', 'topic3', p_project_anchors => '{topic2}')", "lookup_anchors('user77', 'app', 'topic3', " + vector + ")",
+				"search_chunks('user77', 'app', 'topic3')", "search_chunks('user77', 'app', 'topic3', " + vector + ", p_sources => '{docs}')",
+				"search_memory('user77', 'app', 'topic3', p_project_anchors => '{topic2}')",
 				"memories_in_time_slice('user77', 'app', now() - interval '9 days', now())", "memory_stats('user77', 'app')", "memory_stats()",
 				"recall_conversation('user77', 'app', 'topic3 tea')", "recall_conversation('user77', 'app', 'topic3', p_thread_id => '" + thread + "')",
 				"recent_events('user77', 'app')", "recent_events('user77', 'app', '" + thread + "')", "retention_distribution('user77', 'app')",
@@ -212,6 +233,7 @@ func TestPlans(t *testing.T) { //nolint:tparallel // its subtests share a connec
 	t.Run("WritersReadNoLargeTableWhole", func(t *testing.T) {
 		for _, role := range []string{"hippocampus_service", "hippocampus_tenant"} {
 			for _, call := range []string{
+				"delete_document('user77', 'app', 'doc7.md')", "put_document('user77', 'app', 'doc7.md', '[{\"content\": \"topic3\", \"start_line\": 1}]')",
 				"append_event('" + thread + "', 'user', 'message', '{\"text\": \"tea\"}', p_event_id => 'e')", "enqueue_consolidation('" + thread + "')",
 				"remember('user77', 'app', 'green tea', p_embedding => " + vector + ")", "upsert_fact('user77', 'app', 'custom', 'key7', '2')",
 				"record_access('user77', 'app', '{" + memory + "}')", "forget('user77', 'app', '{" + memory + "}')",
