@@ -53,9 +53,15 @@ func (r ignoreRule) matches(name string, folder bool) bool {
 		return false
 	}
 	if !r.anchored {
-		name = name[strings.LastIndexByte(name, '/')+1:]
+		return wildMatch(r.pattern, name[strings.LastIndexByte(name, '/')+1:], true)
 	}
-	return wildMatch(r.pattern, name, true)
+	// git compares what stands before the first wildcard by itself, so that ** after it is at a start.
+	plain := strings.IndexAny(r.pattern, `*?[\\`)
+	if plain < 0 {
+		return r.pattern == name
+	}
+	rest, found := strings.CutPrefix(name, r.pattern[:plain])
+	return found && wildMatch(r.pattern[plain:], rest, true)
 }
 
 // wildMatch matches a name with a pattern, byte by byte as git does: * and ? stop at a slash, and **

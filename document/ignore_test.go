@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -73,20 +72,16 @@ func TestGitignore(t *testing.T) {
 		line := rapid.Custom(func(t *rapid.T) string {
 			return rapid.SampledFrom([]string{"", "", "!", "/"}).Draw(t, "mark") + strings.Join(rapid.SliceOfN(token, 1, 5).Draw(t, "tokens"), "")
 		})
-		root, repos := t.TempDir(), 0
+		repo := t.TempDir()
+		for _, file := range files {
+			write(t, repo, file, "text")
+		}
+		require.NoError(t, exec.Command(git, "init", "-q", repo).Run())
 		rapid.Check(t, func(t *rapid.T) {
-			repos++
-			repo := filepath.Join(root, strconv.Itoa(repos))
-			defer os.RemoveAll(repo) //nolint:errcheck // a test's folder
-			for _, file := range files {
-				write(t, repo, file, "text")
-			}
 			for _, dir := range []string{"", "a/", "a/b/", "b/"} {
 				rules := rapid.SliceOfN(line, 0, 4).Draw(t, "rules of "+dir)
 				write(t, repo, dir+".gitignore", strings.Join(rules, "\n"))
 			}
-			init := exec.Command(git, "init", "-q", repo)
-			require.NoError(t, init.Run())
 			check := exec.Command(git, "-C", repo, "-c", "core.excludesFile=", "check-ignore", "--no-index", "--stdin", "-z")
 			check.Stdin = strings.NewReader(strings.Join(files, "\x00") + "\x00")
 			out, err := check.Output()

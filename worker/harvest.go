@@ -147,7 +147,7 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
 	experience := experienceOf(d, reflection, events, steps, tried)
 	for round := 1; ; round++ {
 		err := w.storeHarvest(ctx, d, to, lessons, experience, round > truth.Rounds)
-		var open *undecidedLesson
+		var open *undecidedLessonError
 		if !errors.As(err, &open) {
 			return err
 		}

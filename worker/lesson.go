@@ -19,13 +19,13 @@ type newLesson struct {
 	statement truth.Statement // how it reads, and what a classifier said of it
 }
 
-// undecidedLesson is a lesson that is like a rule that is known, which no classifier has compared it with.
-type undecidedLesson struct {
+// undecidedLessonError is a lesson that is like a rule that is known, which no classifier has compared it with.
+type undecidedLessonError struct {
 	lesson  *newLesson
 	outcome *db.FactOutcome
 }
 
-func (e *undecidedLesson) Error() string {
+func (e *undecidedLessonError) Error() string {
 	return fmt.Sprintf("the lesson %q is undecided", e.lesson.statement.Key)
 }
 
@@ -148,7 +148,7 @@ func (w *harvestWorker) judgeLesson(ctx context.Context, l *newLesson, outcome *
 	return nil
 }
 
-// recordLesson states a lesson. What is undecided is an *undecidedLesson.
+// recordLesson states a lesson. What is undecided is an *undecidedLessonError.
 func (w *harvestWorker) recordLesson(ctx context.Context, conn db.DBTX, l *newLesson, undecided string) error {
 	l.params.Undecided = undecided
 	outcome, err := w.queries.LessonRecord(ctx, conn, l.params)
@@ -156,7 +156,7 @@ func (w *harvestWorker) recordLesson(ctx context.Context, conn db.DBTX, l *newLe
 		return fmt.Errorf("record a lesson: %w", db.Wrap(err))
 	}
 	if outcome.Action == truth.Undecided {
-		return &undecidedLesson{lesson: l, outcome: outcome}
+		return &undecidedLessonError{lesson: l, outcome: outcome}
 	}
 	return nil
 }
