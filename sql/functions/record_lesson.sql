@@ -37,7 +37,7 @@ BEGIN
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);
     v_fact := jsonb_build_object('fact_type', 'rule', 'key', coalesce(p_key, p_domain), 'shared_key', p_key IS NULL, 'value', p_rule,
         'confidence', p_confidence, 'metadata', jsonb_build_object('domain', p_domain, 'source', p_source), 'trust', p_trust,
-        'sequences', to_jsonb(ARRAY(SELECT unnest(p_sequences))), 'embedding', p_embedding::text::jsonb, 'token_count', p_token_count,
+        'sequences', to_jsonb(coalesce(p_sequences, '{}')), 'embedding', p_embedding::text::jsonb, 'token_count', p_token_count,
         'decisions', p_decisions);
     PERFORM hippocampus._check_fact(1, v_fact);
     PERFORM hippocampus._check_rule_trust('rule', coalesce(p_key, p_domain),

@@ -47,7 +47,6 @@ func TestParallelSafe(t *testing.T) {
 		"resolve_time":               "SELECT hippocampus.resolve_time($1 || $2)",
 		"retention_distribution":     "SELECT * FROM hippocampus.retention_distribution($1, $2)",
 		"score_importance":           "SELECT hippocampus.score_importance('chat') FROM (VALUES ($1, $2)) v",
-		"document_stats":             "SELECT * FROM hippocampus.document_stats($1, $2)",
 		"persona_stats":              "SELECT * FROM hippocampus.persona_stats($1, $2)",
 		"preview_retention":          "SELECT hippocampus.preview_retention($1, $2) UNION ALL SELECT NULL",
 		"recall":                     "SELECT * FROM hippocampus.recall($1, $2)",
