@@ -28,13 +28,25 @@ const jobsAreElsewhere = `SELECT count(*) FILTER (WHERE r.state = 'running' AND 
 	count(*) FILTER (WHERE r.state IN ('retryable', 'scheduled')), min(r.scheduled_at) FILTER (WHERE r.state IN ('retryable', 'scheduled'))
 	FROM hippocampus.river_job r WHERE r.queue = ANY ($2)`
 
+// drained are the queues that Drain waits for: those that this worker works on.
+func (w *Worker) drained() []string {
+	var queues []string
+	if !w.config.EmbedOnly {
+		queues = append(queues, queueConsolidation, queueSweep)
+	}
+	for _, g := range w.joined() {
+		queues = append(queues, embedQueue(g))
+	}
+	return queues
+}
+
 // tellWaiting logs what Drain waits for: a job of a worker that died looks as if it ran until it is rescued.
 func (w *Worker) tellWaiting(ctx context.Context, what string) {
 	var (
 		elsewhere, again int64
 		next             *time.Time
 	)
-	err := w.pool.QueryRow(ctx, jobsAreElsewhere, w.client.ID(), []string{queueConsolidation, queueSweep}).Scan(&elsewhere, &again, &next)
+	err := w.pool.QueryRow(ctx, jobsAreElsewhere, w.client.ID(), w.drained()).Scan(&elsewhere, &again, &next)
 	if err != nil {
 		w.logger.WarnContext(ctx, "what is waited for could not be read", "error", db.Wrap(err))
 		return
@@ -57,14 +69,7 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 			left func(context.Context) (bool, error)
 		}{
 			{"jobs", func(ctx context.Context) (left bool, err error) {
-				queues := []string{queueConsolidation, queueSweep}
-				if w.config.EmbedOnly {
-					queues = nil
-				}
-				for _, g := range w.joined() {
-					queues = append(queues, embedQueue(g))
-				}
-				err = tx.QueryRow(ctx, jobsAreLeft, queues).Scan(&left)
+				err = tx.QueryRow(ctx, jobsAreLeft, w.drained()).Scan(&left)
 				return left, err
 			}},
 			{"rows to embed", func(ctx context.Context) (bool, error) {

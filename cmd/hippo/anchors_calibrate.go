@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -48,7 +47,8 @@ serves (the setting anchors/MODEL); rebuild afterwards.`,
 					return err
 				}
 				if write {
-					if err := writeCalibration(cmd.Context(), e, c); err != nil {
+					proposed := jsonObject{"semantic_theta": c.SemanticTheta, "theta": c.Theta}
+					if err := applySetting(cmd.Context(), e, "*", "anchors/"+c.Model, proposed); err != nil {
 						return err
 					}
 				}
@@ -120,16 +120,4 @@ func dot(a, b []float32) float64 {
 		sum += float64(a[i]) * float64(b[i])
 	}
 	return sum
-}
-
-func writeCalibration(ctx context.Context, e *engine, c *calibration) error {
-	value, err := json.Marshal(map[string]float64{"semantic_theta": c.SemanticTheta, "theta": c.Theta})
-	if err != nil {
-		return fmt.Errorf("write thresholds: %w", err)
-	}
-	err = db.New().SettingMerge(ctx, e.pool, &db.SettingMergeParams{AppName: "*", Key: "anchors/" + c.Model, Value: value})
-	if err != nil {
-		return fmt.Errorf("set thresholds: %w", db.Wrap(err))
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"github.com/hippocampus-memory/hippocampus/bench"
 	"github.com/hippocampus-memory/hippocampus/bench/report"
 	"github.com/hippocampus-memory/hippocampus/internal/command"
-	"github.com/hippocampus-memory/hippocampus/model/provider"
 )
 
 func (a *app) benchReembed() *cobra.Command {
@@ -39,20 +39,15 @@ At the end the old vectors are dropped: use a database of its own.`,
 				return err
 			}
 			return a.measure(cmd, args, &out, true, func(ctx context.Context, e *bench.Engine, r *report.Report) error {
-				config, err := provider.FromEnv(a.getenv)
+				models, err := a.openNextModels(ctx, e.Pool, &reembedFlags{dimension: cmp.Or(dimension, e.Embedder.Dimension())})
 				if err != nil {
-					return command.Usage(err)
-				}
-				if config.Dimension = dimension; dimension == 0 {
-					config.Dimension = e.Embedder.Dimension()
-				}
-				models, err := provider.Open(ctx, config)
-				if err != nil {
-					return command.Usagef("open the new model: %w", err)
+					return err
 				}
 				defer models.Close() //nolint:errcheck // nothing is left to be done with them
 				opts.Next = models.Embedder
-				opts.Fill = func(ctx context.Context) (bench.Filler, error) { return a.startReembed(ctx, config.Dimension) }
+				opts.Fill = func(ctx context.Context) (bench.Filler, error) {
+					return a.startReembed(ctx, models.Embedder.Dimension())
+				}
 				results, err := bench.Reembed(ctx, e, &opts)
 				bench.ReportReembed(r, results)
 				return err

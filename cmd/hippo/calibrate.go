@@ -70,7 +70,7 @@ It reads only; --apply writes them for the app. The user must have 100 memories 
 				}
 				if apply {
 					for key, value := range c.Settings {
-						if err := a.applySetting(cmd.Context(), e, key, value); err != nil {
+						if err := applySetting(cmd.Context(), e, a.appName, key, value); err != nil {
 							return err
 						}
 					}
@@ -235,12 +235,13 @@ func likeness(ctx context.Context, e *engine, texts []string, change func(string
 func round2(x float64) float64 { return math.Round(100*x) / 100 }
 func clamp(x float64) float64  { return max(0, min(1, x)) }
 
-func (a *app) applySetting(ctx context.Context, e *engine, key string, value jsonObject) error {
+// applySetting merges parts into a setting of an app, or of the deployment ("*").
+func applySetting(ctx context.Context, e *engine, app, key string, value jsonObject) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write settings: %w", err)
 	}
-	if err := db.New().SettingMerge(ctx, e.pool, &db.SettingMergeParams{AppName: a.appName, Key: key, Value: raw}); err != nil {
+	if err := db.New().SettingMerge(ctx, e.pool, &db.SettingMergeParams{AppName: app, Key: key, Value: raw}); err != nil {
 		return fmt.Errorf("set %s: %w", key, db.Wrap(err))
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/hippocampus-memory/hippocampus/assembler"
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/internal/command"
+	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/model/provider"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
@@ -76,19 +77,7 @@ func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
 		return err
 	}
 	defer pool.Close()
-	getenv := a.getenv
-	a.getenv = func(name string) string {
-		switch {
-		case name == provider.EnvDimension && f.dimension > 0:
-			return strconv.Itoa(f.dimension)
-		case name == provider.EnvEmbedModel:
-			return cmp.Or(f.model, getenv(name))
-		case name == provider.EnvEmbedder:
-			return cmp.Or(f.provider, getenv(name))
-		}
-		return getenv(name)
-	}
-	models, err := a.openModels(ctx, pool)
+	models, err := a.openNextModels(ctx, pool, f)
 	if err != nil {
 		return err
 	}
@@ -125,6 +114,18 @@ func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
 	}
 	return a.print(whole, fmt.Sprintf("Generation %d (%s, %d dimensions) is whole: %d vectors. Next: hippo reembed switch.",
 		whole.Generation, whole.Model, whole.Dimension, whole.Vectors))
+}
+
+// openNextModels opens the models as the flags have it and, where they say nothing, as the environment
+// does.
+func (a *app) openNextModels(ctx context.Context, pool *pgxpool.Pool, f *reembedFlags) (*model.Models, error) {
+	said := map[string]string{provider.EnvEmbedModel: f.model, provider.EnvEmbedder: f.provider}
+	if f.dimension > 0 {
+		said[provider.EnvDimension] = strconv.Itoa(f.dimension)
+	}
+	next := *a
+	next.getenv = func(name string) string { return cmp.Or(said[name], a.getenv(name)) }
+	return next.openModels(ctx, pool)
 }
 
 // explainMissing is the error of a generation whose every row was tried, and some in vain. It never

@@ -45,16 +45,16 @@ BEGIN
                 SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT h.memory_type, h.category FROM held h) k
                 CROSS JOIN LATERAL hippocampus._retention_policy(v_app_name, k.memory_type, k.category) p
             ), judged AS MATERIALIZED (
-                SELECT h.id, h.user_id, hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score, h.running_intensity,
-                        h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded,
-                    hippocampus._forget_at(k.p, h.initial_score, h.running_intensity, h.access_count, h.last_accessed_at, h.created_at) AS at
+                SELECT h.*, k.p, hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score, h.running_intensity,
+                        h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
             ), deleted AS (
                 DELETE FROM hippocampus.memories m USING judged j
                 WHERE j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
                 RETURNING m.id
             ), moved AS ( -- it has not faded by p_now
-                UPDATE hippocampus.memories m SET forget_at = greatest(j.at, p_now), forget_policy = v_hash
+                UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(p_now, hippocampus._forget_at(
+                    j.p, j.initial_score, j.running_intensity, j.access_count, j.last_accessed_at, j.created_at))
                 FROM judged j WHERE NOT j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
                 RETURNING m.id
             )
