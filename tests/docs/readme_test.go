@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -79,6 +80,26 @@ func fragment(ctx context.Context, svc *service.OpenMemoryService, scope service
 	%s
 }
 `
+
+// TestReadmeGoBlockRuns runs the program of which the README shows the middle, twice: whoever tries it tries it again.
+func TestReadmeGoBlockRuns(t *testing.T) {
+	t.Parallel()
+	root, err := dbtest.Root()
+	require.NoError(t, err)
+	program, err := os.ReadFile(filepath.Join(root, "docs", "quickstart", "main.go"))
+	require.NoError(t, err)
+	shown := strings.Join(readme(t, "go"), "")
+	require.Contains(t, string(program), regexp.MustCompile(`(?m)^`).ReplaceAllString(strings.TrimSuffix(shown, "\n"), "\t"))
+
+	url := dbtest.DatabaseURL(dbtest.DB(t))
+	for _, said := range []int{1, 2} {
+		cmd := exec.CommandContext(t.Context(), "go", "run", "./docs/quickstart")
+		cmd.Dir, cmd.Env = root, append(os.Environ(), "DATABASE_URL="+url)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, said, strings.Count(string(out), "user: I moved to Porto."), string(out))
+	}
+}
 
 func TestReadmeSQLBlocksRun(t *testing.T) {
 	t.Parallel()
