@@ -15,19 +15,25 @@ import (
 )
 
 const anchorClaimBuild = `-- name: AnchorClaimBuild :one
-SELECT coalesce(hippocampus._claim_anchor_build(p_user_id => $1, p_app_name => $2, p_lease_seconds => $3),
-    '00000000-0000-0000-0000-000000000000')::uuid AS token
+SELECT coalesce(hippocampus._claim_anchor_build(p_user_id => $1, p_app_name => $2, p_lease_seconds => $3,
+    p_held => $4), '00000000-0000-0000-0000-000000000000')::uuid AS token
 `
 
 type AnchorClaimBuildParams struct {
 	UserID       string
 	AppName      string
 	LeaseSeconds float64
+	Held         bool
 }
 
 // The nil id where another rebuild is at work.
 func (q *Queries) AnchorClaimBuild(ctx context.Context, db DBTX, arg *AnchorClaimBuildParams) (uuid.UUID, error) {
-	row := db.QueryRow(ctx, anchorClaimBuild, arg.UserID, arg.AppName, arg.LeaseSeconds)
+	row := db.QueryRow(ctx, anchorClaimBuild,
+		arg.UserID,
+		arg.AppName,
+		arg.LeaseSeconds,
+		arg.Held,
+	)
 	var token uuid.UUID
 	err := row.Scan(&token)
 	return token, err
@@ -87,7 +93,7 @@ func (q *Queries) AnchorHoldBuild(ctx context.Context, db DBTX, arg *AnchorHoldB
 }
 
 const anchorIndexListDue = `-- name: AnchorIndexListDue :many
-SELECT i.built_at, i.lease_until, i.serving, i.building, i.anchors, i.lease_token, i.user_id, i.app_name FROM hippocampus.anchor_indexes i
+SELECT i.built_at, i.lease_until, i.serving, i.building, i.anchors, i.held, i.lease_token, i.user_id, i.app_name FROM hippocampus.anchor_indexes i
 WHERE i.built_at IS NULL OR i.built_at < $1
 ORDER BY i.user_id, i.app_name
 `
@@ -108,6 +114,7 @@ func (q *Queries) AnchorIndexListDue(ctx context.Context, db DBTX, before *time.
 			&i.Serving,
 			&i.Building,
 			&i.Anchors,
+			&i.Held,
 			&i.LeaseToken,
 			&i.UserID,
 			&i.AppName,
@@ -289,28 +296,6 @@ func (q *Queries) AnchorSample(ctx context.Context, db DBTX, arg *AnchorSamplePa
 		return nil, err
 	}
 	return items, nil
-}
-
-const anchorSampleSimilarities = `-- name: AnchorSampleSimilarities :one
-SELECT coalesce(percentile_cont(ARRAY[0.5, 0.9, 0.99, 0.999]) WITHIN GROUP (
-    ORDER BY -(a.embedding OPERATOR(public.<#>) c.embedding)), '{}')::double precision[] AS percentiles
-FROM (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
-      WHERE e.user_id = $1 AND e.app_name = $2 AND e.source = 'anchor' ORDER BY e.row_id LIMIT $3) a
-CROSS JOIN (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
-      WHERE e.user_id = $1 AND e.app_name = $2 AND e.source = 'chunk' ORDER BY e.row_id LIMIT $3) c
-`
-
-type AnchorSampleSimilaritiesParams struct {
-	UserID  string
-	AppName string
-	MaxRows int32
-}
-
-func (q *Queries) AnchorSampleSimilarities(ctx context.Context, db DBTX, arg *AnchorSampleSimilaritiesParams) ([]float64, error) {
-	row := db.QueryRow(ctx, anchorSampleSimilarities, arg.UserID, arg.AppName, arg.MaxRows)
-	var percentiles []float64
-	err := row.Scan(&percentiles)
-	return percentiles, err
 }
 
 const anchorSettings = `-- name: AnchorSettings :one

@@ -36,6 +36,8 @@ type AnchorIndex struct {
 	Serving    int32
 	Building   *int32
 	Anchors    int32
+	// Whether the rebuild's session holds a lock by its token: where nobody does, it is dead before its lease has run out.
+	Held       bool
 	LeaseToken *uuid.UUID
 	UserID     string
 	AppName    string

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// anchorLease is how long a rebuild may be silent before it is taken for dead. A model's answer
-	// comes within it.
+	// anchorLease is how long a rebuild may be silent before it is taken for dead, even if its session
+	// seems to live. A model's answer comes within it.
 	anchorLease = 2 * time.Minute
 
 	anchorReadBatch = 2000
@@ -50,8 +50,13 @@ type anchorWorker struct {
 func (w *anchorWorker) Timeout(*river.Job[AnchorArgs]) time.Duration { return w.config.AnchorTimeout }
 
 // Work rebuilds one tenant after the other. Those that were rebuilt since the job was made are not
-// rebuilt again, so another attempt goes on where one was cut off.
+// rebuilt again, so another attempt goes on where one was cut off; see [Worker.rescueAnchors].
 func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) error {
+	life, err := w.holdAnchorJob(ctx, job.ID)
+	if err != nil {
+		return err
+	}
+	defer life.close(ctx)
 	due, err := w.queries.AnchorIndexListDue(ctx, w.pool, &job.CreatedAt)
 	if err != nil {
 		return fmt.Errorf("look for anchor indexes: %w", db.Wrap(err))
@@ -59,7 +64,7 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 	var failed []error
 	for _, i := range due {
 		// One that can't be rebuilt does not keep the others from it.
-		_, err := w.RebuildAnchors(ctx, db.Scope{AppName: i.AppName, UserID: i.UserID})
+		_, err := w.rebuildAnchors(ctx, life, db.Scope{AppName: i.AppName, UserID: i.UserID})
 		if err != nil && !errors.Is(err, ErrAnchorsBusy) {
 			failed = append(failed, err)
 		}
@@ -87,21 +92,27 @@ type AnchorResult struct {
 }
 
 // RebuildAnchors makes the anchor index of a tenant anew, beside the one that serves, and lets it
-// serve in one transaction at the end. Cut off at any moment, it leaves the old one serving. It holds
-// no connection while the model works.
+// serve in one transaction at the end. Cut off at any moment, it leaves the old one serving, and the
+// next one may begin at once. It holds no connection of the pool while the model works, but has one of
+// its own, whose end tells others that it died, unless the config says PollOnly.
 //
 // Errors: [ErrAnchorsBusy] where another rebuild is at work; [db.ErrVersionConflict] where this one
 // was silent for two minutes and another one began; those of the embedder.
 func (w *Worker) RebuildAnchors(ctx context.Context, scope db.Scope) (*AnchorResult, error) {
-	token, err := w.queries.AnchorClaimBuild(ctx, w.pool, &db.AnchorClaimBuildParams{
-		AppName: scope.AppName, LeaseSeconds: anchorLease.Seconds(), UserID: scope.UserID,
-	})
+	life, err := w.openAnchorLife(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("rebuild anchors: %w", db.Wrap(err))
+		return nil, fmt.Errorf("rebuild anchors: %w", err)
 	}
-	if token == uuid.Nil {
-		return nil, fmt.Errorf("rebuild anchors: %w", ErrAnchorsBusy)
+	defer life.close(ctx)
+	return w.rebuildAnchors(ctx, life, scope)
+}
+
+func (w *Worker) rebuildAnchors(ctx context.Context, life *anchorLife, scope db.Scope) (*AnchorResult, error) {
+	token, err := life.claim(ctx, scope)
+	if err != nil {
+		return nil, fmt.Errorf("rebuild anchors: %w", err)
 	}
+	defer life.leave(ctx, token)
 	b := &anchorBuild{Worker: w, scope: scope, token: token}
 	if err := b.run(ctx); err != nil {
 		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

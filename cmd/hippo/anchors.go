@@ -74,7 +74,7 @@ func (a *app) anchorsRebuild() *cobra.Command {
 		Short: "Rebuild the anchor index now, as the worker does every night",
 		Long: `Rebuilds the anchor index of --user and --app beside the one that serves, and lets it serve
 at the end. It needs the vectors of the chunks: a worker, or "hippo index", makes them. Cut off
-at any moment it leaves the old index serving; the next rebuild may begin two minutes later.`,
+at any moment it leaves the old index serving, and the next rebuild may begin at once.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {

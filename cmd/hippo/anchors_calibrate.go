@@ -13,9 +13,6 @@ import (
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
-// calibrationSample is how many anchors, and how many chunks, are compared with each other.
-const calibrationSample = 400
-
 // calibration is the shape of --json: cosines by which thresholds can be told.
 type calibration struct {
 	Model string `json:"model"`
@@ -70,20 +67,22 @@ serves (the setting anchors/MODEL); rebuild afterwards.`,
 func (a *app) calibrate(ctx context.Context, e *engine) (*calibration, error) {
 	queries := db.New()
 	c := &calibration{Model: e.models.Embedder.Name()}
-	background, err := queries.AnchorSampleSimilarities(ctx, e.pool, &db.AnchorSampleSimilaritiesParams{
-		AppName: a.appName, MaxRows: calibrationSample, UserID: a.userID,
+	chunks := "chunk"
+	rows, err := queries.SimilarityDistribution(ctx, e.pool, &db.SimilarityDistributionParams{
+		AppName: a.appName, Other: &chunks, Sample: calibrateSample, Source: "anchor", UserID: a.userID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compare anchors with chunks: %w", db.Wrap(err))
 	}
-	anchors, err := queries.AnchorSample(ctx, e.pool, &db.AnchorSampleParams{AppName: a.appName, MaxRows: calibrationSample, UserID: a.userID})
+	anchors, err := queries.AnchorSample(ctx, e.pool, &db.AnchorSampleParams{AppName: a.appName, MaxRows: calibrateSample, UserID: a.userID})
 	if err != nil {
 		return nil, fmt.Errorf("read anchors: %w", db.Wrap(err))
 	}
-	if len(background) == 0 || len(anchors) < 2 {
+	random := pairsOf(rows, "random")
+	if random == nil || len(anchors) < 2 {
 		return nil, errors.New("there are no anchors to measure; index documents and rebuild first (hippo index --rebuild)")
 	}
-	c.Background = background
+	c.Background = []float64{random.P50, random.P90, random.P99, random.P999}
 	var own, strangers []float64
 	for part := range slices.Chunk(anchors, 100) {
 		texts := make([]string, len(part))

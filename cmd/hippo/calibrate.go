@@ -140,9 +140,13 @@ func (a *app) measureModel(ctx context.Context, e *engine) (*modelCalibration, e
 	return c, nil
 }
 
-// pairs finds the distribution of a kind of pairs, or nil.
 func (c *modelCalibration) pairs(source, kind string) *db.SimilarityDistribution {
-	for _, d := range c.Distributions[source] {
+	return pairsOf(c.Distributions[source], kind)
+}
+
+// pairsOf finds the distribution of a kind of pairs, or nil.
+func pairsOf(distributions []*db.SimilarityDistribution, kind string) *db.SimilarityDistribution {
+	for _, d := range distributions {
 		if d.PairsOf == kind {
 			return d
 		}

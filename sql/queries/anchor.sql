@@ -1,7 +1,7 @@
 -- name: AnchorClaimBuild :one
 -- The nil id where another rebuild is at work.
-SELECT coalesce(hippocampus._claim_anchor_build(p_user_id => @user_id, p_app_name => @app_name, p_lease_seconds => @lease_seconds),
-    '00000000-0000-0000-0000-000000000000')::uuid AS token;
+SELECT coalesce(hippocampus._claim_anchor_build(p_user_id => @user_id, p_app_name => @app_name, p_lease_seconds => @lease_seconds,
+    p_held => @held), '00000000-0000-0000-0000-000000000000')::uuid AS token;
 
 -- name: AnchorFill :one
 -- The nil id when all are filled.
@@ -61,11 +61,3 @@ JOIN hippocampus.embeddings e ON e.user_id = a.user_id AND e.app_name = a.app_na
     AND e.source = 'anchor' AND e.row_id = a.id
 WHERE a.user_id = @user_id AND a.app_name = @app_name
 ORDER BY a.id LIMIT @max_rows;
-
--- name: AnchorSampleSimilarities :one
-SELECT coalesce(percentile_cont(ARRAY[0.5, 0.9, 0.99, 0.999]) WITHIN GROUP (
-    ORDER BY -(a.embedding OPERATOR(public.<#>) c.embedding)), '{}')::double precision[] AS percentiles
-FROM (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
-      WHERE e.user_id = @user_id AND e.app_name = @app_name AND e.source = 'anchor' ORDER BY e.row_id LIMIT @max_rows) a
-CROSS JOIN (SELECT e.embedding FROM hippocampus.embeddings e JOIN hippocampus.embedding_models g ON g.generation = e.generation AND g.status = 'serving'
-      WHERE e.user_id = @user_id AND e.app_name = @app_name AND e.source = 'chunk' ORDER BY e.row_id LIMIT @max_rows) c;

@@ -69,6 +69,7 @@ CREATE TABLE hippocampus.anchor_indexes (
     serving     integer NOT NULL DEFAULT 0,
     building    integer,
     anchors     integer NOT NULL DEFAULT 0,
+    held        boolean NOT NULL DEFAULT false,
     lease_token uuid,
     user_id     text COLLATE "C" NOT NULL,
     app_name    text COLLATE "C" NOT NULL,
@@ -78,6 +79,8 @@ CREATE TABLE hippocampus.anchor_indexes (
 );
 COMMENT ON TABLE hippocampus.anchor_indexes IS
     'Which generation of a tenant''s anchor index serves, and the rebuild that works on the next one. One whose lease has run out is dead.';
+COMMENT ON COLUMN hippocampus.anchor_indexes.held IS
+    'Whether the rebuild''s session holds a lock by its token: where nobody does, it is dead before its lease has run out.';
 
 CREATE TABLE hippocampus.anchors (
     since      integer NOT NULL,

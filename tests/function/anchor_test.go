@@ -288,6 +288,24 @@ func TestAnchorRebuild(t *testing.T) {
 		b.switchTo(t, second)
 		require.Len(t, b.lookup(t, "restarts", ""), 1)
 	})
+
+	t.Run("OneWhoseSessionEndedIsDeadAtOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		first := get[*uuid.UUID](t, b, "SELECT hippocampus._claim_anchor_build($1, $2, 60, true)", b.UserID, b.AppName)
+		require.NotNil(t, first)
+		require.Nil(t, b.claim(t))
+		// This session goes on, so the lock is let go as its end would.
+		require.True(t, get[bool](t, b, "SELECT pg_advisory_unlock(hashtextextended('hippocampus.anchors ' || $1::uuid, 0))", first))
+		require.Len(t, b.lookup(t, "liveness", ""), 1)
+		second := b.claim(t)
+		require.NotNil(t, second)
+		b.refuses(t, "HC008", "no longer under way", "SELECT hippocampus._switch_anchors($1, $2, $3)", b.UserID, b.AppName, first)
+		b.build(t, second, map[string]any{"restarts": nearTo(1)})
+		b.switchTo(t, second)
+		require.Len(t, b.lookup(t, "restarts", ""), 1)
+	})
 }
 
 // A process whose model is taking another's place searches by its own vectors, of its own dimension.

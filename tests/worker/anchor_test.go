@@ -50,11 +50,13 @@ func TestKillRebuild(t *testing.T) {
 	require.Zero(t, found("readiness gate"))
 
 	s.release(opEmbed)
-	passTime(t, pool)
-	exec(`UPDATE hippocampus.river_job SET attempted_at = attempted_at - interval '1 day' WHERE state = 'running'`) // longer than a rebuild may take
-	exec(`UPDATE hippocampus.anchor_indexes SET lease_until = lease_until - interval '1 hour'`)
+	// Neither the lease nor the job's time limit, which is four hours, has run out.
+	require.Equal(t, 1, count(t, pool, `SELECT count(*) FROM hippocampus.anchor_indexes WHERE lease_until > now()`))
+	exec(`UPDATE hippocampus.river_leader SET elected_at = elected_at - interval '1 hour', expires_at = expires_at - interval '1 hour'`)
+	exec(`UPDATE hippocampus.river_job SET attempted_at = attempted_at - interval '1 minute' WHERE kind = 'rebuild_anchors' AND state = 'running'`)
 	start(t, pool, s)
 	eventually(t, "the next index", func() bool { return serving() > 1 })
+	require.Equal(t, 2, count(t, pool, `SELECT attempt FROM hippocampus.river_job WHERE kind = 'rebuild_anchors' ORDER BY id DESC LIMIT 1`))
 	require.Equal(t, 2, found("readiness gate"))
 	require.Zero(t, count(t, pool, `SELECT count(*) FROM hippocampus.anchor_chunks c, hippocampus.anchor_indexes i WHERE c.generation <> i.serving`))
 }
