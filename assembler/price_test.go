@@ -62,7 +62,16 @@ func TestContextPrice(t *testing.T) {
 			prefix string
 			frame  int
 			spaced bool
-		}{{"", 1, false}, {"- ", 2, true}, {"- [2026-01-05] ", 11, true}, {"- [2026-01-05, operator] ", 14, true}, {"- [2026-01-05, tool] ", 14, true}} {
+		}{
+			{"", 1, false},
+			{"- ", 2, true},
+			{"- [2026-01-05] ", 11, true},
+			{"- [2026-01-05, operator] ", 14, true},
+			{"- [2026-01-05, tool] ", 14, true},
+			{"- [lesson 0.85] ", 14, true},
+			{"- [lesson 1.00, operator] ", 14, true},
+			{"- [document] ", 10, true},
+		} {
 			rows, err := tx.Query(t.Context(), `
 				SELECT hippocampus._context_line($3, u.text) AS line,
 				    hippocampus._context_price(u.tokens, $4, u.text, $5) AS price

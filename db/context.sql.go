@@ -125,10 +125,11 @@ func (q *Queries) ContextAssemble(ctx context.Context, db DBTX, arg *ContextAsse
 }
 
 const contextRecallBlock = `-- name: ContextRecallBlock :many
-SELECT content, token_count, name, priority, memory_ids FROM hippocampus.recall_block(
+SELECT content, token_count, name, priority, memory_ids, lesson_ids, chunk_ids FROM hippocampus.recall_block(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_max_tokens => $5, p_limit => $6, p_min_relevance => $7, p_language => $8,
-    p_now => coalesce($9::timestamptz, now()))
+    p_now => coalesce($9::timestamptz, now()), p_max_lessons => $10,
+    p_project_anchors => $11::text[])
 `
 
 type ContextRecallBlockParams struct {
@@ -141,6 +142,8 @@ type ContextRecallBlockParams struct {
 	MinRelevance   float64
 	Language       string
 	Now            *time.Time
+	MaxLessons     int32
+	ProjectAnchors []string
 }
 
 func (q *Queries) ContextRecallBlock(ctx context.Context, db DBTX, arg *ContextRecallBlockParams) ([]*RecallBlock, error) {
@@ -154,6 +157,8 @@ func (q *Queries) ContextRecallBlock(ctx context.Context, db DBTX, arg *ContextR
 		arg.MinRelevance,
 		arg.Language,
 		arg.Now,
+		arg.MaxLessons,
+		arg.ProjectAnchors,
 	)
 	if err != nil {
 		return nil, err
@@ -168,6 +173,8 @@ func (q *Queries) ContextRecallBlock(ctx context.Context, db DBTX, arg *ContextR
 			&i.Name,
 			&i.Priority,
 			&i.MemoryIds,
+			&i.LessonIds,
+			&i.ChunkIds,
 		); err != nil {
 			return nil, err
 		}

@@ -543,13 +543,15 @@ type RankingTrial struct {
 	Mrr         float64
 }
 
-// What recall_block returns: the block, its tokens at most, its name and priority among a prompt's parts, and the memories in it.
+// What recall_block returns: the block, its tokens at most, its name and priority among a prompt's parts, and the memories, lessons and chunks in it.
 type RecallBlock struct {
 	Content    string
 	TokenCount int32
 	Name       string
 	Priority   int32
 	MemoryIds  []uuid.UUID
+	LessonIds  []uuid.UUID
+	ChunkIds   []uuid.UUID
 }
 
 // What recall_memories returns: a fact or a memory, by source, and every part of its score.

@@ -16,29 +16,31 @@ import (
 
 // Memory is a memory as it is stored.
 type Memory struct {
-	ID             uuid.UUID       `json:"id"`
-	MemoryType     string          `json:"memory_type"`
-	Category       string          `json:"category"`
-	Content        string          `json:"content"`
-	RetentionScore float64         `json:"retention_score"`
-	Importance     float64         `json:"importance"`
-	Intensity      float64         `json:"running_intensity"`
-	EncounterCount int             `json:"encounter_count"`
-	AccessCount    int             `json:"access_count"`
-	LastAccessedAt time.Time       `json:"last_accessed_at"`
-	OccurredFrom   time.Time       `json:"occurred_from"`
-	OccurredUntil  time.Time       `json:"occurred_until"`
-	CreatedAt      time.Time       `json:"created_at"`
-	ThreadID       *uuid.UUID      `json:"thread_id,omitempty"`
-	FromSeq        *int64          `json:"from_seq,omitempty"`
-	ToSeq          *int64          `json:"to_seq,omitempty"`
-	SupersededBy   *uuid.UUID      `json:"superseded_by,omitempty"`
-	Source         string          `json:"source"`
-	Author         string          `json:"author,omitempty"`
-	TokenCount     int             `json:"token_count"`
-	TokensExact    bool            `json:"token_count_exact"`
-	Tags           []string        `json:"tags"`
-	Metadata       json.RawMessage `json:"metadata"`
+	ID             uuid.UUID  `json:"id"`
+	MemoryType     string     `json:"memory_type"`
+	Category       string     `json:"category"`
+	Content        string     `json:"content"`
+	RetentionScore float64    `json:"retention_score"`
+	Importance     float64    `json:"importance"`
+	Intensity      float64    `json:"running_intensity"`
+	EncounterCount int        `json:"encounter_count"`
+	AccessCount    int        `json:"access_count"`
+	LastAccessedAt time.Time  `json:"last_accessed_at"`
+	OccurredFrom   time.Time  `json:"occurred_from"`
+	OccurredUntil  time.Time  `json:"occurred_until"`
+	CreatedAt      time.Time  `json:"created_at"`
+	ThreadID       *uuid.UUID `json:"thread_id,omitempty"`
+	FromSeq        *int64     `json:"from_seq,omitempty"`
+	ToSeq          *int64     `json:"to_seq,omitempty"`
+	SupersededBy   *uuid.UUID `json:"superseded_by,omitempty"`
+	Source         string     `json:"source"`
+	Author         string     `json:"author,omitempty"`
+	// Trust is whose words it holds: operator, user, agent or tool.
+	Trust       string          `json:"trust"`
+	TokenCount  int             `json:"token_count"`
+	TokensExact bool            `json:"token_count_exact"`
+	Tags        []string        `json:"tags"`
+	Metadata    json.RawMessage `json:"metadata"`
 }
 
 // RememberOptions are the options of [OpenMemoryService.Remember].
@@ -335,7 +337,7 @@ func newMemories(rows []*db.Memory) []*Memory {
 			MemoryType: row.MemoryType, Metadata: row.Metadata, OccurredFrom: row.OccurredFrom,
 			OccurredUntil: row.OccurredUntil, RetentionScore: row.RetentionScore, Source: row.Source,
 			SupersededBy: row.SupersededBy, Tags: row.Tags, ThreadID: row.ThreadID, ToSeq: row.ToSeq,
-			TokenCount: int(row.TokenCount), TokensExact: row.TokenCountExact,
+			TokenCount: int(row.TokenCount), TokensExact: row.TokenCountExact, Trust: row.Trust,
 		}
 	}
 	return memories

@@ -40,7 +40,7 @@ func (s *RecallState) query() string {
 }
 
 // EpisodicMemoryProvider gives the part of a prompt that holds what past experience says to the
-// matter at hand. Its fields may not change while it is used.
+// matter at hand: lessons, memories and, where it is asked for, documents. Its fields may not change while it is used.
 type EpisodicMemoryProvider struct {
 	// Service is asked. Required.
 	Service *OpenMemoryService
@@ -53,10 +53,21 @@ type EpisodicMemoryProvider struct {
 	// Defaults to "en".
 	Language string
 
-	// MinRelevance is the least relevance of a memory, 0 to 1.
+	// MaxLessons is the greatest number of lessons, 0 to 1000.
+	//
+	// Defaults to 3.
+	MaxLessons *int
+
+	// MinRelevance is the least relevance of an entry, 0 to 1.
 	//
 	// Defaults to 0.
 	MinRelevance float64
+
+	// ProjectAnchors asks for documents, too: at most TopK of their chunks, found by the anchors of the task or
+	// message, and of what is being talked about, whose names it gives. An empty list asks without a name.
+	//
+	// Defaults to nil, without documents.
+	ProjectAnchors []string
 
 	// TopK is the greatest number of memories, 1 to 1000.
 	//
@@ -75,8 +86,10 @@ type RecalledMemories struct {
 	Name string `json:"name"`
 	// Priority orders the parts of a prompt, the lowest first: 40.
 	Priority int `json:"priority"`
-	// MemoryIDs are the memories in it, best first.
+	// LessonIDs, MemoryIDs and ChunkIDs are what stands in it, in this order, the best of each first.
+	LessonIDs []uuid.UUID `json:"lesson_ids"`
 	MemoryIDs []uuid.UUID `json:"memory_ids"`
+	ChunkIDs  []uuid.UUID `json:"chunk_ids"`
 	// Degraded says that the embedder failed and memories were found by words alone.
 	Degraded bool `json:"degraded"`
 }
@@ -108,13 +121,24 @@ func (p *EpisodicMemoryProvider) Provide(ctx context.Context, state *RecallState
 	if err != nil {
 		return nil, err
 	}
+	maxLessons := 3
+	if p.MaxLessons != nil {
+		maxLessons = *p.MaxLessons
+	}
+	if maxLessons < 0 || maxLessons > 1000 {
+		return nil, fmt.Errorf("%w: MaxLessons is %d, but 0 to 1000 are possible", db.ErrInvalidArgument, maxLessons)
+	}
+	if err := checkEach("ProjectAnchors", p.ProjectAnchors); err != nil {
+		return nil, err
+	}
 	vector, degraded, err := s.embedQuery(ctx, query, nil)
 	if err != nil {
 		return nil, err
 	}
 	rows, err := s.queries.ContextRecallBlock(ctx, s.bound(p.Scope), &db.ContextRecallBlockParams{
-		AppName: p.Scope.AppName, Language: or(p.Language, "en"), MaxMemories: limit, MaxTokens: int32(budget),
-		MinRelevance: p.MinRelevance, Now: s.now(), Query: query, QueryEmbedding: vector, UserID: p.Scope.UserID,
+		AppName: p.Scope.AppName, Language: or(p.Language, "en"), MaxLessons: int32(maxLessons), MaxMemories: limit,
+		MaxTokens: int32(budget), MinRelevance: p.MinRelevance, Now: s.now(), ProjectAnchors: p.ProjectAnchors, Query: query,
+		QueryEmbedding: vector, UserID: p.Scope.UserID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("recall memories: %w", db.WrapGo(err))
@@ -124,7 +148,7 @@ func (p *EpisodicMemoryProvider) Provide(ctx context.Context, state *RecallState
 	}
 	row := rows[0]
 	return &RecalledMemories{
-		Content: row.Content, Degraded: degraded, MemoryIDs: row.MemoryIds, Name: row.Name, Priority: int(row.Priority),
-		TokenCount: s.counter.Count(row.Content),
+		ChunkIDs: row.ChunkIds, Content: row.Content, Degraded: degraded, LessonIDs: row.LessonIds, MemoryIDs: row.MemoryIds,
+		Name: row.Name, Priority: int(row.Priority), TokenCount: s.counter.Count(row.Content),
 	}, nil
 }

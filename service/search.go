@@ -109,13 +109,15 @@ type MemoryHit struct {
 	Timely    bool    `json:"timely"`
 	// Spread was taken off the score, as others of its conversation stand before it; Lent was added,
 	// as it tells what holds now of what another hit told before.
-	Spread        float64         `json:"spread"`
-	Lent          float64         `json:"lent"`
-	ThreadID      *uuid.UUID      `json:"thread_id,omitempty"`
-	FromSeq       *int64          `json:"from_seq,omitempty"`
-	ToSeq         *int64          `json:"to_seq,omitempty"`
-	Author        string          `json:"author,omitempty"`
-	Source        string          `json:"source"`
+	Spread   float64    `json:"spread"`
+	Lent     float64    `json:"lent"`
+	ThreadID *uuid.UUID `json:"thread_id,omitempty"`
+	FromSeq  *int64     `json:"from_seq,omitempty"`
+	ToSeq    *int64     `json:"to_seq,omitempty"`
+	Author   string     `json:"author,omitempty"`
+	Source   string     `json:"source"`
+	// Trust is whose words it holds: operator, user, agent or tool.
+	Trust         string          `json:"trust"`
 	OccurredFrom  time.Time       `json:"occurred_from"`
 	OccurredUntil time.Time       `json:"occurred_until"`
 	CreatedAt     time.Time       `json:"created_at"`
@@ -312,7 +314,7 @@ func newSearchResponse(query string, rows []*db.MemoryHit, degraded bool) *Searc
 			Metadata: row.Metadata, OccurredFrom: row.OccurredFrom, OccurredUntil: row.OccurredUntil,
 			RecencyScore: row.Recency, RelevanceScore: row.Relevance, RetentionScore: row.Retention, Score: row.Score,
 			Source: row.Source, Tags: row.Tags, TextScore: row.TextScore, ThreadID: row.ThreadID, ToSeq: row.ToSeq,
-			TokenCount: int(row.TokenCount), VectorScore: row.VectorScore,
+			TokenCount: int(row.TokenCount), Trust: row.Trust, VectorScore: row.VectorScore,
 		}
 	}
 	return response

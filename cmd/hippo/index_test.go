@@ -78,7 +78,7 @@ func TestIndex(t *testing.T) {
 	require.Regexp(t, `guide/tea.md:5 +Green tea \(lexical\)`, stdout)
 	var window service.ContextWindow
 	r.json(&window, "context", "--documents", "--project", "cold brew", "how long")
-	require.Contains(t, window.Text, "\n- [guide/cold/kept.md:1] # Cold brew\n")
+	require.Contains(t, window.Text, "\n- [document] guide/cold/kept.md:1: # Cold brew\n")
 	require.LessOrEqual(t, window.Tokens, window.TokenEstimate)
 	r.json(&window, "context", "how long")
 	require.NotContains(t, window.Text, "guide/")

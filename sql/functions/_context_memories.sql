@@ -50,12 +50,9 @@ BEGIN
               row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy
           FROM unnest(v_memories) m
           WINDOW best AS (ORDER BY m.score DESC, m.occurred_until DESC, m.memory_id)) r
-        UNION ALL -- an entry's path is a text like any other
-        SELECT 10000 + row_number() OVER (ORDER BY a.score DESC, a.row_id), hippocampus._context_line('- [', d.text), a.score,
-            hippocampus._context_price(a.token_count, 10 + octet_length(d.place), d.text, true), a.row_id, NULL, NULL, NULL, NULL
-        FROM hippocampus.lookup_anchors(p_user_id, p_app_name, p_query, p_query_embedding, p_project_anchors) a
-        CROSS JOIN LATERAL (SELECT a.path || ':' || a.start_line AS place, a.path || ':' || a.start_line || '] ' || a.content AS text) d
-        WHERE p_project_anchors IS NOT NULL AND a.origin = 'chunk') t;
+        UNION ALL
+        SELECT 10000 + c.rank, c.line, c.score, c.cost, c.id, NULL, NULL, NULL, NULL
+        FROM hippocampus._context_chunks(p_user_id, p_app_name, p_query, p_query_embedding, p_project_anchors) c) t;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._context_memories IS 'The memories that a window could show, best first, with the tokens that each costs at most.';

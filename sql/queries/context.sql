@@ -25,4 +25,5 @@ ORDER BY e.position;
 SELECT * FROM hippocampus.recall_block(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
     p_max_tokens => @max_tokens, p_limit => @max_memories, p_min_relevance => @min_relevance, p_language => @language,
-    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+    p_now => coalesce(sqlc.narg(now)::timestamptz, now()), p_max_lessons => @max_lessons,
+    p_project_anchors => sqlc.narg(project_anchors)::text[]);

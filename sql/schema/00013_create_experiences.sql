@@ -171,9 +171,10 @@ COMMENT ON VIEW hippocampus.lessons IS
     'The lessons that hold: facts of type rule that record_lesson wrote. What they replaced stands in facts, as history.';
 
 CREATE VIEW hippocampus.recall_blocks WITH (security_invoker = true) AS
-SELECT ''::text AS content, 0::integer AS token_count, ''::text AS name, 0::integer AS priority, '{}'::uuid[] AS memory_ids;
+SELECT ''::text AS content, 0::integer AS token_count, ''::text AS name, 0::integer AS priority, '{}'::uuid[] AS memory_ids,
+    '{}'::uuid[] AS lesson_ids, '{}'::uuid[] AS chunk_ids;
 COMMENT ON VIEW hippocampus.recall_blocks IS
-    'What recall_block returns: the block, its tokens at most, its name and priority among a prompt''s parts, and the memories in it.';
+    'What recall_block returns: the block, its tokens at most, its name and priority among a prompt''s parts, and the memories, lessons and chunks in it.';
 
 CREATE VIEW hippocampus.learning_statistics WITH (security_invoker = true) AS
 SELECT 0::bigint AS experiences, 0::bigint AS retry_recovery, 0::bigint AS complex_execution, 0::bigint AS promoted,

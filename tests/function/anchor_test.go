@@ -159,7 +159,7 @@ func TestLookupAnchors(t *testing.T) {
 		require.Empty(t, window(""))
 		lines := window(asked)
 		require.Len(t, lines, 2)
-		require.Equal(t, "- [probes.md:1] liveness restarts a container", lines[0])
+		require.Equal(t, "- [document] probes.md:1: liveness restarts a container", lines[0])
 		require.Contains(t, lines[1], "the kubelet was slow")
 		require.LessOrEqual(t, get[int](t, b, "SELECT coalesce(sum(w.token_estimate), 0)::integer FROM hippocampus.get_context_window($1, $2, 'whatever', p_max_tokens => 60"+asked+") w", b.UserID, b.AppName), 60)
 
