@@ -93,13 +93,18 @@ BEGIN
         GROUP BY s.place
     ), heard AS MATERIALIZED (
         SELECT h.place / 16777216 AS number, h.term, count(*) AS rows FROM hits h WHERE h.place IS NOT NULL GROUP BY 1, 2
-    ), talks AS ( -- for a talk, a term weighs by how many talks hold it
-        SELECT w.number, sum(d.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (t.next_seq - 1) / v_turns))) AS session
-        FROM (SELECT c.term, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
-              FROM (SELECT h.term, count(*) / v_read[h.term] AS df FROM heard h GROUP BY h.term) c) d
-        JOIN heard w ON w.term = d.term
-        JOIN hippocampus.threads t ON t.number = w.number AND t.user_id = p_user_id AND t.app_name = p_app_name
-        WHERE (w.number IN (SELECT f.place / 16777216 FROM found f)) IS TRUE
+    ), rarity AS MATERIALIZED ( -- for a talk, a term weighs by how many talks hold it; worked out once, not once a talk
+        SELECT c.term, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
+        FROM (SELECT h.term, count(*) / v_read[h.term] AS df FROM heard h GROUP BY h.term) c
+    ), lengths AS MATERIALIZED ( -- of the talks in which something was found
+        SELECT t.number, t.next_seq - 1 AS turns FROM (SELECT DISTINCT f.place / 16777216 AS number FROM found f) n
+        CROSS JOIN LATERAL (SELECT h.number, h.next_seq FROM hippocampus.threads h
+            WHERE h.number = n.number AND h.user_id = p_user_id AND h.app_name = p_app_name LIMIT 1) t
+    ), talks AS (
+        SELECT w.number, sum(r.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * l.turns / v_turns))) AS session
+        FROM lengths l
+        JOIN heard w ON w.number = l.number
+        JOIN rarity r ON r.term = w.term
         GROUP BY w.number
     ), parts AS ( -- a row, where it stands and its talk, side by side
         SELECT t.row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t

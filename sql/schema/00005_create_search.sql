@@ -89,7 +89,10 @@ CREATE TABLE hippocampus.embeddings (
         REFERENCES hippocampus.embedding_models (generation, dimension),
     CONSTRAINT embeddings_dimension_check CHECK (public.vector_dims(embedding) = dimension),
     CONSTRAINT embeddings_source_check CHECK (source IN ('memory', 'fact', 'chunk', 'anchor', 'store'))
-);
+)
+-- A row of more than 2 kB has its small columns moved out too, and every row that a search looks at would fetch
+-- its user's name from elsewhere. So nothing leaves a row that fits a page.
+WITH (toast_tuple_target = 8160);
 ALTER TABLE hippocampus.embeddings ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON COLUMN hippocampus.embeddings.signs IS 'Which dimensions of the vector are positive.';
 CREATE INDEX embeddings_row_id_idx ON hippocampus.embeddings (row_id);

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -129,6 +130,7 @@ func TestDimension(t *testing.T) {
 				"SELECT m.dimension FROM hippocampus.embedding_models m WHERE m.status = 'serving'").Scan(&stored)
 			require.NoError(t, err)
 			require.Equal(t, dimension, stored)
+			requireVectorInline(t, databaseURL, dimension)
 
 			other := migrator(t, databaseURL, 7)
 			_, err = other.Up(t.Context())
@@ -147,6 +149,22 @@ func TestDimension(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprint(dimension))
 		})
 	}
+}
+
+// requireVectorInline stores a memory with a vector of a user with a long name: nothing of a row that fits a page may
+// be moved out of it, or a search would fetch each row's tenant from elsewhere.
+func requireVectorInline(t *testing.T, databaseURL string, dimension int) {
+	t.Helper()
+	values := make([]float32, dimension)
+	values[0] = 1
+	conn := connect(t, databaseURL)
+	_, err := conn.Exec(t.Context(), "SELECT hippocampus.remember(repeat('user', 20), repeat('app', 20), 'x', p_embedding => $1::text::vector)",
+		pgvector.NewVector(values))
+	require.NoError(t, err)
+	var outside int64
+	require.NoError(t, conn.QueryRow(t.Context(), `SELECT pg_relation_size(c.reltoastrelid) FROM pg_class c
+		WHERE c.oid = 'hippocampus.embeddings'::regclass`).Scan(&outside))
+	require.Zero(t, outside)
 }
 
 func TestNewerDatabase(t *testing.T) {
