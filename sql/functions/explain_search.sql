@@ -61,12 +61,7 @@ BEGIN
             'rows', v_rows, 'terms', coalesce((SELECT jsonb_agg(jsonb_build_object('term', t.term, 'df', round(t.df), 'idf', round(t.idf::numeric, 3), 'finds', t.finds)
                 ORDER BY t.idf DESC, t.term) FROM terms t), '[]')),
         'weights', jsonb_build_object('ranking', v_weights, 'evidence', coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}'),
-            'from', coalesce((SELECT jsonb_object_agg(o.part, o.origin) FROM (
-                SELECT DISTINCT ON (1) CASE s.key WHEN 'evidence' THEN 'evidence' ELSE 'ranking' END AS part,
-                    jsonb_build_object('app_name', s.app_name, 'key', s.key) AS origin
-                FROM hippocampus.settings s
-                WHERE s.app_name IN (p_app_name, '*') AND (s.key = 'evidence' OR p_profile = 'default' AND s.key IN ('ranking', 'ranking/' || v_model))
-                ORDER BY 1, s.app_name = '*', s.key = 'ranking') o), '{}')),
+            'from', hippocampus._ranking_origins(p_app_name, p_profile, v_model)),
         'hits', coalesce((SELECT jsonb_agg(jsonb_build_object('rank', h.rank, 'memory_id', h.memory_id, 'memory_type', h.memory_type,
                 'author', h.author, 'occurred_from', h.occurred_from, 'content', left(h.content, 200), 'score', h.score, 'relevance', h.relevance,
                 'parts', jsonb_build_object('word_score', h.word_score, 'asked', h.asked, 'timely', h.timely, 'worth', h.worth,

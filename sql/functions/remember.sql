@@ -38,26 +38,11 @@ DECLARE
     v_trust text;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
-    PERFORM hippocampus._check_time('p_now', p_now);
-    PERFORM hippocampus._check_time('p_occurred_from', coalesce(p_occurred_from, p_now));
-    PERFORM hippocampus._check_time('p_occurred_until', coalesce(p_occurred_until, p_now));
-    PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
-    PERFORM hippocampus._check_one_of('p_memory_type', p_memory_type, ARRAY['episodic', 'semantic', 'summary']);
-    PERFORM hippocampus._check_one_of('p_category', p_category,
-        ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
-    PERFORM hippocampus._check_range('p_importance', coalesce(p_importance, 0), 0, 1);
-    PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
-    PERFORM hippocampus._check_range('p_initial_score', p_initial_score, 0, 1);
-    PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
-    PERFORM hippocampus._check_size('p_source', p_source, 1, 255);
-    PERFORM hippocampus._check_size('p_author', coalesce(p_author, 'nobody'), 1, 255);
+    PERFORM hippocampus._check_memory(p_content, p_memory_type, p_category, p_importance, p_source, p_author, p_intensity, p_initial_score,
+        p_occurred_from, p_occurred_until, p_token_count, p_now);
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id, p_from_seq, p_to_seq, p_occurred_from, p_occurred_until);
-    v_trust := coalesce(p_trust, hippocampus._memory_trust(p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author,
-        p_thread_id, p_from_seq, p_to_seq));
-    IF p_trust IS NULL AND v_trust = 'operator' AND NOT hippocampus._is_trusted() THEN
-        v_trust := 'user'; -- in whose words a bound login tells of an operator's event is its own choice
-    END IF;
-    PERFORM hippocampus._check_one_of('p_trust', v_trust, ARRAY['operator', 'user', 'agent', 'tool']);
+    v_trust := hippocampus._claimed_trust(p_trust, p_user_id, p_app_name, p_memory_type, p_category, p_source, p_author, p_thread_id,
+        p_from_seq, p_to_seq);
     v_tags := hippocampus._check_tags('p_tags', p_tags);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
     IF p_embedding IS NOT NULL THEN

@@ -27,8 +27,7 @@ DECLARE
     v_user_id text := CASE WHEN v_skip THEN p_user_id ELSE coalesce(p_after_user_id, '') END;
     v_app_name text := CASE WHEN v_skip THEN '' ELSE coalesce(p_after_app_name, '') END;
     v_created_at timestamptz := CASE WHEN v_skip THEN '-infinity' ELSE coalesce(p_after_created_at, '-infinity') END;
-    v_id uuid := CASE WHEN v_skip THEN '00000000-0000-0000-0000-000000000000'
-        ELSE coalesce(p_after_id, '00000000-0000-0000-0000-000000000000') END;
+    v_id uuid := coalesce(CASE WHEN v_skip IS NOT TRUE THEN p_after_id END, '00000000-0000-0000-0000-000000000000');
     v_last_user_id text := coalesce(p_user_id, repeat(chr(1114111), 64));
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);

@@ -15,10 +15,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_pair record;
     v_ids uuid[];
     v_links integer;
-    v_merged uuid[] := '{}';
+    v_merged uuid[];
     v_near jsonb;
     v_tagged uuid[];
 BEGIN
@@ -38,32 +37,7 @@ BEGIN
             SELECT FROM hippocampus.embeddings e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
                 AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = u.memory_id)
         ORDER BY m.created_at DESC, m.id LIMIT p_limit) n;
-    FOR v_pair IN
-        SELECT o.id AS older, n.id AS newer
-        FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, p_duplicate_similarity, 'semantic') p
-        JOIN hippocampus.memories a ON a.id = p.memory_id AND a.user_id = p_user_id AND a.app_name = p_app_name
-        JOIN hippocampus.memories b ON b.id = p.near_id AND b.user_id = p_user_id AND b.app_name = p_app_name
-        CROSS JOIN LATERAL (SELECT CASE WHEN (a.created_at, a.id) < (b.created_at, b.id) THEN a.id ELSE b.id END AS id) o
-        CROSS JOIN LATERAL (SELECT CASE WHEN o.id = a.id THEN b.id ELSE a.id END AS id) n
-        WHERE a.category = b.category
-          AND a.superseded_by IS NULL AND b.superseded_by IS NULL
-        ORDER BY o.id, n.id
-    LOOP
-        CONTINUE WHEN v_pair.older = ANY (v_merged) OR v_pair.newer = ANY (v_merged);
-        CONTINUE WHEN 2 <> (SELECT count(*) FROM (
-            SELECT FROM hippocampus.memories m
-            WHERE m.id IN (v_pair.older, v_pair.newer) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
-            ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED) h);
-        UPDATE hippocampus.memories m SET encounter_count = least(m.encounter_count::bigint + o.encounter_count, 2147483647),
-            access_count = least(m.access_count::bigint + o.access_count, 2147483647), importance = greatest(m.importance, o.importance),
-            running_intensity = greatest(m.running_intensity, o.running_intensity)
-        FROM hippocampus.memories o
-        WHERE m.id = v_pair.newer AND m.user_id = p_user_id AND m.app_name = p_app_name
-          AND o.id = v_pair.older AND o.user_id = p_user_id AND o.app_name = p_app_name;
-        UPDATE hippocampus.memories m SET superseded_by = v_pair.newer
-        WHERE m.id = v_pair.older AND m.user_id = p_user_id AND m.app_name = p_app_name;
-        v_merged := v_merged || v_pair.older;
-    END LOOP;
+    v_merged := hippocampus._merge_repeated(p_user_id, p_app_name, v_ids, p_duplicate_similarity);
     SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') INTO v_near
     FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, p_link_similarity) p;
     INSERT INTO hippocampus.memory_links (weight, from_id, to_id, user_id, app_name, source)

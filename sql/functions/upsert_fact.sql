@@ -28,7 +28,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_id uuid := gen_random_uuid();
-    v_same uuid;
+    v_same hippocampus.facts; -- the value that it is, where it is one that is known
     v_from timestamptz := coalesce(p_valid_from, p_now);
     v_current hippocampus.facts;
     v_held hippocampus.facts; -- what held when the new value begins
@@ -38,67 +38,37 @@ DECLARE
     v_metadata jsonb;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
-    PERFORM hippocampus._check_one_of('p_fact_type', p_fact_type, ARRAY['preference', 'rule', 'profile', 'custom']);
-    PERFORM hippocampus._check_size('p_key', p_key, 1, 255);
-    PERFORM hippocampus._check_size('p_value', p_value::text, 1, 262144);
-    PERFORM hippocampus._check_one_of('p_trust', p_trust, ARRAY['operator', 'user', 'agent', 'tool']);
-    PERFORM hippocampus._check_rule_trust(p_fact_type, p_key, p_trust);
-    PERFORM hippocampus._check_range('p_confidence', p_confidence, 0, 1);
-    PERFORM hippocampus._check_range('p_intensity', p_intensity, 0, 1);
-    PERFORM hippocampus._check_range('p_token_count', coalesce(p_token_count, 0), 0, 2147483647);
+    PERFORM hippocampus._check_fact_arguments(p_fact_type, p_key, p_value, p_confidence, p_intensity, p_valid_from, p_token_count,
+        p_trust, p_now);
     PERFORM hippocampus._check_origin(p_user_id, p_app_name, p_thread_id);
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
-    PERFORM hippocampus._check_time('p_now', p_now);
-    PERFORM hippocampus._check_time('p_valid_from', coalesce(p_valid_from, p_now));
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.fact %L %L %L %L', p_user_id, p_app_name, p_fact_type, p_key), 0));
-    SELECT f.* INTO v_current FROM hippocampus.facts f
-    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-      AND f.valid_until IS NULL;
+    SELECT f.* INTO v_current FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f WHERE f.valid_until IS NULL;
     IF p_valid_from IS NULL AND v_current.recorded_at >= p_now AND v_current.valid_from <= v_current.recorded_at THEN
         v_from := greatest(p_now, v_current.valid_from); -- written after this transaction began, and before this call
     END IF;
-    SELECT f.* INTO v_held FROM hippocampus.facts f
-    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-      AND f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
-    SELECT f.* INTO v_next FROM hippocampus.facts f
-    WHERE f.user_id = p_user_id AND f.app_name = p_app_name AND f.fact_type = p_fact_type AND f.key = p_key
-      AND f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
+    SELECT f.* INTO v_held FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
+    WHERE f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
+    SELECT f.* INTO v_next FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
+    WHERE f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
     ORDER BY f.valid_from LIMIT 1;
     v_guess := coalesce(p_confidence < v_held.confidence
         - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
     v_earlier := coalesce(v_next.value = p_value, false) AND NOT v_guess AND v_held.value IS DISTINCT FROM p_value;
-    v_same := CASE WHEN v_earlier THEN v_next.id WHEN v_current.value = p_value THEN v_current.id
-        WHEN v_held.value = p_value THEN v_held.id END;
-    IF v_same IS NOT NULL THEN
-        PERFORM hippocampus._strengthen_fact(p_user_id, p_app_name, v_same, p_intensity, p_confidence, p_thread_id, p_trust, p_now);
-        IF v_earlier THEN
-            UPDATE hippocampus.facts f SET recorded_at = greatest(f.recorded_at, p_now), valid_from = v_from
-            WHERE f.id = v_same AND f.user_id = p_user_id AND f.app_name = p_app_name;
-        END IF;
-        IF p_embedding IS NOT NULL THEN
-            PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_same, p_embedding, p_embedding_model);
-        END IF;
+    v_same := CASE WHEN v_earlier THEN v_next WHEN v_current.value = p_value THEN v_current WHEN v_held.value = p_value THEN v_held END;
+    IF v_same.id IS NOT NULL THEN
+        PERFORM hippocampus._restate_fact(v_same, CASE WHEN v_earlier THEN v_from END, p_confidence, p_embedding, p_embedding_model,
+            p_intensity, p_thread_id, p_trust, p_now);
     END IF;
-    IF v_held.value = p_value OR v_same IS NOT NULL AND v_guess THEN
-        RETURN v_same;
-    END IF;
-    IF NOT v_guess THEN
+    IF NOT v_guess AND v_held.value IS DISTINCT FROM p_value THEN
         UPDATE hippocampus.facts f
         SET valid_until = v_from, closed_at = greatest(p_now, f.recorded_at), closed_by = 'key',
-            superseded_by = CASE WHEN v_earlier THEN v_same ELSE v_id END
+            superseded_by = CASE WHEN v_earlier THEN v_same.id ELSE v_id END
         WHERE f.id = v_held.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
     END IF;
-    IF v_earlier THEN
-        IF v_next.recorded_at < p_now THEN -- what was believed stays, as what was corrected now: it began later
-            INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
-                running_intensity, token_count, token_count_exact, thread_id, superseded_by, user_id, app_name, fact_type, key,
-                trust, value, metadata)
-            VALUES (v_next.recorded_at, v_next.valid_from, v_next.valid_from, p_now, v_next.last_accessed_at, v_next.confidence,
-                v_next.running_intensity, v_next.token_count, v_next.token_count_exact, v_next.thread_id, v_same, p_user_id,
-                p_app_name, p_fact_type, p_key, v_next.trust, p_value, v_next.metadata);
-        END IF;
-        RETURN v_same;
+    IF v_same.id IS NOT NULL AND (v_guess OR v_earlier OR v_held.value = p_value) THEN
+        RETURN v_same.id;
     END IF;
     IF p_embedding IS NOT NULL THEN
         PERFORM hippocampus._store_embedding(p_user_id, p_app_name, 'fact', v_id, p_embedding, p_embedding_model);
@@ -111,7 +81,7 @@ BEGIN
         p_intensity, coalesce(p_token_count, hippocampus.estimate_tokens(hippocampus._fact_text(p_key, p_value))),
         p_token_count IS NOT NULL, v_id, p_thread_id, CASE WHEN v_guess THEN v_held.id ELSE v_next.id END,
         p_user_id, p_app_name, p_fact_type, p_key, p_trust, p_value, v_metadata);
-    RETURN coalesce(v_same, v_id);
+    RETURN coalesce(v_same.id, v_id);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.upsert_fact IS

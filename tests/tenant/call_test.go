@@ -93,6 +93,8 @@ func call(t *testing.T, f function, scope db.Scope, theirs rows) (sql string, ar
 			value = "'{}'"
 		case kind == "hippocampus.retention_policies":
 			value = "(SELECT p FROM hippocampus._retention_policy('shop', 'semantic', 'chat') p)"
+		case kind == "hippocampus.facts":
+			value = "(SELECT f FROM hippocampus.facts f LIMIT 1)"
 		case kind == "hippocampus.threads":
 			value = "(SELECT t FROM hippocampus.threads t LIMIT 1)"
 		case name == "p_kind" && f.Name == "put_document":

@@ -1,0 +1,40 @@
+-- A value that was stated again (p_known, as it was): it is strengthened, and a vector that comes along is its own.
+-- Known now to have begun earlier (p_from; null: it keeps its beginning), it moves there; what was believed of
+-- it until now stays, as history that was corrected now.
+CREATE OR REPLACE FUNCTION hippocampus._restate_fact(
+    p_known hippocampus.facts,
+    p_from timestamptz,
+    p_confidence double precision,
+    p_embedding public.vector,
+    p_embedding_model text,
+    p_intensity double precision,
+    p_thread_id uuid,
+    p_trust text,
+    p_now timestamptz
+) RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+BEGIN
+    PERFORM hippocampus._strengthen_fact(p_known.user_id, p_known.app_name, p_known.id, p_intensity, p_confidence, p_thread_id, p_trust, p_now);
+    IF p_embedding IS NOT NULL THEN
+        PERFORM hippocampus._store_embedding(p_known.user_id, p_known.app_name, 'fact', p_known.id, p_embedding, p_embedding_model);
+    END IF;
+    IF p_from IS NULL THEN
+        RETURN;
+    END IF;
+    UPDATE hippocampus.facts f SET recorded_at = greatest(f.recorded_at, p_now), valid_from = p_from
+    WHERE f.id = p_known.id AND f.user_id = p_known.user_id AND f.app_name = p_known.app_name;
+    IF p_known.recorded_at < p_now THEN
+        INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence, running_intensity,
+            token_count, token_count_exact, thread_id, superseded_by, user_id, app_name, fact_type, key, trust, value, metadata)
+        VALUES (p_known.recorded_at, p_known.valid_from, p_known.valid_from, p_now, p_known.last_accessed_at, p_known.confidence,
+            p_known.running_intensity, p_known.token_count, p_known.token_count_exact, p_known.thread_id, p_known.id, p_known.user_id,
+            p_known.app_name, p_known.fact_type, p_known.key, p_known.trust, p_known.value, p_known.metadata);
+    END IF;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._restate_fact IS
+    'Strengthens a value that was stated again, and moves its beginning back where it is known to have begun earlier.';
+REVOKE ALL ON FUNCTION hippocampus._restate_fact FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._restate_fact TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
