@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"time"
 
 	"github.com/riverqueue/river/rivertype"
@@ -76,7 +77,8 @@ func (s *scale) prepare(ctx context.Context) error {
 	s.space = newSpace(s.opts.Seed, r.Dimension)
 	s.tenants = tenantSizes(s.opts.Rows, s.opts.Tenants, s.opts.Sizes)
 	r.Tenants = len(s.tenants)
-	r.App = fmt.Sprintf("bench-scale-%d-%d-%d", s.opts.Rows, s.opts.Tenants, s.opts.Seed)
+	// As short as the names of apps are: they stand in every row of every index.
+	r.App = fmt.Sprintf("scale-%08x", crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %d %d", s.opts.Rows, s.opts.Tenants, s.opts.Seed)))
 	if r.Load, err = s.load(ctx); err != nil {
 		return err
 	}

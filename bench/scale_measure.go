@@ -22,17 +22,20 @@ const (
 	vectorTop    = 10
 	vectorPool   = 100 // what a search for ten asks the vector arm for
 	recallProbes = 100
+
+	wayIndex = "HNSW" // the way of a tenant that has an index
 )
 
 // TenantResult is what was measured of a tenant.
 type TenantResult struct {
 	User string `json:"user"`
 	Rows int    `json:"rows"`
-	// Indexed tells that its vectors have an index; without, vector search is exact.
-	Indexed bool `json:"indexed"`
-	// Search is SearchMemory by words and vector, for ten; Words without a vector. One client.
+	// Way is how its vectors are searched: HNSW by an index of its own, by their signs, or exact.
+	Way string `json:"way"`
+	// Search is SearchMemory by words and vector, for ten; Words without a vector, Vector without words. One client.
 	Search Latency `json:"search"`
 	Words  Latency `json:"words"`
+	Vector Latency `json:"vector"`
 	// Many is Search by all clients at once, and ManyRate how many a second.
 	Many     Latency `json:"many"`
 	ManyRate float64 `json:"many_per_second"`
@@ -55,8 +58,11 @@ func (s *scale) measure(ctx context.Context, t tenantSize, stream uint64) (*Tena
 	for i := range probes {
 		probes[i] = probe{text: source.query(), vector: source.vector()}
 	}
-	err := s.Pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM hippocampus.vector_indexes i WHERE i.user_id = $1 AND i.app_name = $2
-		AND i.source = 'memory' AND i.generation = $3 AND i.status = 'ready')`, t.user, s.results.App, s.generation).Scan(&r.Indexed)
+	err := s.Pool.QueryRow(ctx, `SELECT CASE WHEN EXISTS (SELECT FROM hippocampus.vector_indexes i WHERE i.user_id = $1 AND i.app_name = $2
+			AND i.source = 'memory' AND i.generation = g.generation AND i.status = 'ready') THEN $5
+		WHEN g.signs_recall >= 0.99 AND $4 > 100 THEN 'signs' ELSE 'exact' END
+		FROM hippocampus.embedding_models g WHERE g.generation = $3`,
+		t.user, s.results.App, s.generation, t.rows, wayIndex).Scan(&r.Way)
 	if err != nil {
 		return nil, fmt.Errorf("look for its index: %w", err)
 	}
@@ -84,7 +90,7 @@ type tenantMeter struct {
 // alone measures one client. The ways of searching take turns, so that each has the same conditions.
 func (m *tenantMeter) alone(ctx context.Context) error {
 	bar := m.Progress(len(m.probes), m.tenant.user)
-	var bare, search, words []time.Duration
+	var bare, search, words, vector []time.Duration
 	for i := range warmUp + len(m.probes) {
 		p := m.probes[i%len(m.probes)]
 		for _, way := range []struct {
@@ -94,6 +100,7 @@ func (m *tenantMeter) alone(ctx context.Context) error {
 			{&bare, func() error { return m.bare(ctx, p) }},
 			{&search, func() error { return m.search(ctx, p.text, p.vector) }},
 			{&words, func() error { return m.search(ctx, p.text, nil) }},
+			{&vector, func() error { return m.search(ctx, "", p.vector) }},
 		} {
 			start := time.Now()
 			if err := way.run(); err != nil {
@@ -107,7 +114,7 @@ func (m *tenantMeter) alone(ctx context.Context) error {
 			bar.Add(1)
 		}
 	}
-	m.result.Bare, m.result.Search, m.result.Words = latency(bare), latency(search), latency(words)
+	m.result.Bare, m.result.Search, m.result.Words, m.result.Vector = latency(bare), latency(search), latency(words), latency(vector)
 	bar.Finish()
 	return nil
 }
@@ -198,7 +205,7 @@ func (m *tenantMeter) bare(ctx context.Context, p probe) error {
 		set_config('hippocampus.app_name', $2, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
 		set_config('hnsw.ef_search', '100', true)`
 	column := "e.embedding"
-	if m.result.Indexed {
+	if m.result.Way == wayIndex {
 		column = fmt.Sprintf("e.embedding::public.halfvec(%d)", m.results.Dimension)
 	}
 	batch := &pgx.Batch{}

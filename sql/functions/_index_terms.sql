@@ -16,14 +16,14 @@ SET plan_cache_mode = force_generic_plan
 AS $fn$
 BEGIN
     WITH rows AS MATERIALIZED (
-        SELECT r.id, r.user_id, r.app_name, r.asks, t.term, t.tf, sum(t.tf) OVER (PARTITION BY r.id) AS length,
+        SELECT r.id, r.user_id, r.app_name, r.asks, t.term, t.tf, least(32767, sum(t.tf) OVER (PARTITION BY r.id)) AS length,
             (SELECT h.number * 16777216 + r.seq FROM hippocampus.threads h
              WHERE h.id = r.thread_id AND h.user_id = r.user_id AND h.app_name = r.app_name) AS place
         FROM unnest(p_ids, p_user_ids, p_app_names, p_texts, p_thread_ids, p_seqs, p_asks)
             AS r (id, user_id, app_name, text, thread_id, seq, asks)
         JOIN (SELECT a.app_name, hippocampus._text_config(a.app_name) AS config
               FROM (SELECT DISTINCT u.app_name FROM unnest(p_app_names) AS u (app_name)) a) c ON c.app_name = r.app_name
-        CROSS JOIN LATERAL hippocampus._text_terms(r.text, c.config) t
+        CROSS JOIN LATERAL (SELECT x.term, least(32767, x.tf) AS tf FROM hippocampus._text_terms(r.text, c.config) x) t
     ), written AS (
         INSERT INTO hippocampus.postings (tf, length, place, row_id, user_id, app_name, source, term)
         SELECT r.tf, r.length, r.place, r.id, r.user_id, r.app_name, p_source, r.term FROM rows r

@@ -14,10 +14,10 @@
 -- +goose Up
 -- +goose StatementBegin
 CREATE TABLE hippocampus.postings (
-    tf       integer NOT NULL,
-    length   integer NOT NULL,
     place    bigint,
     row_id   uuid NOT NULL,
+    tf       smallint NOT NULL,
+    length   smallint NOT NULL,
     user_id  text COLLATE "C" NOT NULL,
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
@@ -29,10 +29,10 @@ CREATE TABLE hippocampus.postings (
 CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
 COMMENT ON TABLE hippocampus.postings IS
     'The index of words: which term stands in which row of events, memories or facts. Kept by triggers.';
-COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row.';
+COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row, 32,767 at most.';
 COMMENT ON COLUMN hippocampus.postings.place IS
     'Where the row stands in the log, threads.number · 2^24 + sequence number: neighbours differ by 1, and a search sees a row''s conversation without reading the row. Null for what has no one place.';
-COMMENT ON COLUMN hippocampus.postings.length IS 'How many terms the row has.';
+COMMENT ON COLUMN hippocampus.postings.length IS 'How many terms the row has, 32,767 at most: beyond that BM25 would tell no difference.';
 
 CREATE TABLE hippocampus.posting_totals (
     rows     bigint NOT NULL,

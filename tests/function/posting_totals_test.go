@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -177,4 +178,19 @@ func randomText(n int, seed uint64) string {
 		letters[i] = 'a' + byte((seed>>33)%26)
 	}
 	return string(letters)
+}
+
+// What is beyond a posting's count is left out of the totals too.
+func TestPostingOfLongText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.remember(t, strings.Repeat("猫", 40_000)) // and 39,999 pairs of it
+	terms := func() int64 {
+		return get[int64](t, b, "SELECT sum(t.terms)::bigint FROM hippocampus.posting_totals t WHERE t.user_id = $1 AND t.app_name = $2", b.UserID, b.AppName)
+	}
+	require.Equal(t, []int64{32767, 32767}, list[int64](t, b, "SELECT p.tf FROM hippocampus.postings p WHERE p.row_id = $1", id))
+	require.Equal(t, []int64{32767, 32767}, list[int64](t, b, "SELECT p.length FROM hippocampus.postings p WHERE p.row_id = $1", id))
+	require.Equal(t, int64(2*32767), terms())
+	b.exec(t, "SELECT hippocampus.forget($1, $2, ARRAY[$3]::uuid[])", b.UserID, b.AppName, id)
+	require.Zero(t, terms())
 }
