@@ -124,6 +124,30 @@ func (q *Queries) ContextAssemble(ctx context.Context, db DBTX, arg *ContextAsse
 	return items, nil
 }
 
+const contextFence = `-- name: ContextFence :many
+SELECT hippocampus._fence_text(t.text)::text AS text FROM unnest($1::text[]) WITH ORDINALITY AS t (text, n) ORDER BY t.n
+`
+
+func (q *Queries) ContextFence(ctx context.Context, db DBTX, texts []string) ([]string, error) {
+	rows, err := db.Query(ctx, contextFence, texts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		items = append(items, text)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contextRecallBlock = `-- name: ContextRecallBlock :many
 SELECT content, token_count, name, priority, memory_ids, lesson_ids, chunk_ids FROM hippocampus.recall_block(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,

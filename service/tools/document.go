@@ -34,7 +34,7 @@ type hitsOut struct {
 
 // Documents gives the tools that read a corpus of the scope: search_documents, lookup_documents.
 func Documents(svc *service.OpenMemoryService) []*Tool {
-	return []*Tool{
+	return fenced(svc, []*Tool{
 		New(Spec{
 			Name: "search_documents", Title: "Search documents", ReadOnly: true, Idempotent: true, Refine: refineQuery,
 			Description: "Finds passages of indexed documents by words and by meaning, best first, each with its path and line. " +
@@ -59,5 +59,5 @@ func Documents(svc *service.OpenMemoryService) []*Tool {
 			})
 			return &hitsOut{Hits: hits}, err
 		}),
-	}
+	})
 }

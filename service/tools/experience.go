@@ -44,6 +44,7 @@ type match struct {
 	Content  string    `json:"content"`
 	Score    float64   `json:"score"`
 	Source   string    `json:"source"`
+	Trust    string    `json:"trust" jsonschema:"whose words it holds: operator, user, agent or tool"`
 }
 
 // Text is the answer in words.
@@ -53,7 +54,11 @@ func (o *matchesOut) Text() (string, error) {
 	}
 	lines := []string{fmt.Sprintf("Found %d matches:", len(o.Matches))}
 	for _, m := range o.Matches {
-		lines = append(lines, fmt.Sprintf("- [Score: %.4f] %s", m.Score, strings.Join(strings.Fields(m.Content), " ")))
+		mark := ""
+		if m.Trust == service.TrustTool {
+			mark = ", tool"
+		}
+		lines = append(lines, fmt.Sprintf("- [Score: %.4f%s] %s", m.Score, mark, strings.Join(strings.Fields(m.Content), " ")))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -105,7 +110,7 @@ func Experience(svc *service.OpenMemoryService, skillFolder string) []*Tool {
 	if skillFolder != "" {
 		all = append(all, skillTool(svc, skillFolder))
 	}
-	return all
+	return fenced(svc, all)
 }
 
 func saveTool(svc *service.OpenMemoryService) *Tool {
@@ -151,7 +156,7 @@ func searchTool(svc *service.OpenMemoryService) *Tool {
 		}
 		out := &matchesOut{Matches: []match{}}
 		for _, m := range found.Memories {
-			out.Matches = append(out.Matches, match{Content: m.Content, MemoryID: m.MemoryID, Score: m.Score, Source: m.Source})
+			out.Matches = append(out.Matches, match{Content: m.Content, MemoryID: m.MemoryID, Score: m.Score, Source: m.Source, Trust: m.Trust})
 		}
 		return out, nil
 	})

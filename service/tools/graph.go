@@ -77,7 +77,7 @@ func indented(v any) (string, error) {
 // add_observations, delete_entities, delete_observations, delete_relations, read_graph,
 // search_nodes, open_nodes. What a call names twice is created once.
 func Graph(svc *service.OpenMemoryService) []*Tool {
-	return append(graphWriters(svc), graphReaders(svc)...)
+	return fenced(svc, append(graphWriters(svc), graphReaders(svc)...))
 }
 
 func graphWriters(svc *service.OpenMemoryService) []*Tool {

@@ -70,8 +70,8 @@ type message struct {
 // replace_memory_block, append_memory_block, forget_memory, recall_memories, recall_memory_block,
 // recall_conversation. remember_facts needs a service with a Reflector.
 func Memory(svc *service.OpenMemoryService) []*Tool {
-	return append(truthTools(svc), storeMemory(svc), replaceBlock(svc), appendBlock(svc), recallMemories(svc), recallBlock(svc),
-		recallConversation(svc))
+	return fenced(svc, append(truthTools(svc), storeMemory(svc), replaceBlock(svc), appendBlock(svc), recallMemories(svc),
+		recallBlock(svc), recallConversation(svc)))
 }
 
 func storeMemory(svc *service.OpenMemoryService) *Tool {

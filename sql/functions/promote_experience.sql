@@ -1,5 +1,5 @@
 -- Makes an experience a new version of an instruction of the app, in its own words or in those that a person
--- gives. Words of a tool are never an instruction: a person must say it in their own. Its own words go with it when
+-- gives. Words of a tool, or an agent's that repeat them, are never an instruction: a person must say it in their own. Its own words go with it when
 -- it is forgotten (see _forget_instruction); an experience becomes an instruction once.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experience(
     p_user_id text,
@@ -13,7 +13,6 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_experience hippocampus.experiences;
-    v_trust text;
     v_key text;
     v_version integer;
 BEGIN
@@ -28,9 +27,7 @@ BEGIN
                 v_experience.instruction_key, v_experience.instruction_version
             USING ERRCODE = 'HC009', HINT = 'Bring a version back with rollback_instruction, or write one with put_instruction.';
     END IF;
-    SELECT m.trust INTO v_trust FROM hippocampus.memories m
-    WHERE m.id = p_memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name;
-    IF p_content IS NULL AND v_trust = 'tool' THEN
+    IF p_content IS NULL AND hippocampus._experience_trust(p_user_id, p_app_name, p_memory_id) = 'tool' THEN
         RAISE EXCEPTION 'experience % holds the words of a tool', p_memory_id
             USING ERRCODE = 'HC009', HINT = 'Say what to do in your own words: p_content.';
     ELSIF p_content IS NULL AND v_experience.insight IS NULL THEN
@@ -48,6 +45,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.promote_experience IS
-    'Makes an experience a new version of an instruction, which all users of the app see in their windows: its task and insight, or p_content. The key is by default learned/ and a hash of the task. Refuses (HC009) the words of a tool, and an experience that is an instruction already. For the service and the worker only.';
+    'Makes an experience a new version of an instruction, which all users of the app see in their windows: its task and insight, or p_content. The key is by default learned/ and a hash of the task. Refuses (HC009) the words of a tool, also those that an agent repeats, and an experience that is an instruction already. For the service and the worker only.';
 REVOKE ALL ON FUNCTION hippocampus.promote_experience FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.promote_experience TO hippocampus_service, hippocampus_worker;

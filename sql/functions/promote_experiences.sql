@@ -1,4 +1,5 @@
--- What the policies of apps promote by themselves: successes with an insight, lived often enough, that no tool told.
+-- What the policies of apps promote by themselves: successes with an insight, lived often enough, that no tool told. One that repeats a tool's words is
+-- marked as the tool's, which every window then says.
 -- One experience that cannot be promoted does not keep the others from it: those that are locked are passed over.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experiences(
     p_limit integer DEFAULT 100
@@ -25,6 +26,12 @@ BEGIN
         FOR UPDATE OF e SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT hippocampus._try_scope(v_found.user_id, v_found.app_name);
+        IF hippocampus._experience_trust(v_found.user_id, v_found.app_name, v_found.memory_id) = 'tool' THEN
+            -- said so from now on, and not asked again
+            UPDATE hippocampus.memories m SET trust = 'tool'
+            WHERE m.id = v_found.memory_id AND m.user_id = v_found.user_id AND m.app_name = v_found.app_name;
+            CONTINUE;
+        END IF;
         PERFORM hippocampus.promote_experience(v_found.user_id, v_found.app_name, v_found.memory_id);
         v_count := v_count + 1;
     END LOOP;

@@ -27,3 +27,6 @@ SELECT * FROM hippocampus.recall_block(
     p_max_tokens => @max_tokens, p_limit => @max_memories, p_min_relevance => @min_relevance, p_language => @language,
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()), p_max_lessons => @max_lessons,
     p_project_anchors => sqlc.narg(project_anchors)::text[]);
+
+-- name: ContextFence :many
+SELECT hippocampus._fence_text(t.text)::text AS text FROM unnest(@texts::text[]) WITH ORDINALITY AS t (text, n) ORDER BY t.n;

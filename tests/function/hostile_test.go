@@ -16,9 +16,9 @@ import (
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
-// hostile are values of a type that no caller should give, or only on purpose. All can be read by
+// hostileValues are values of a type that no caller should give, or only on purpose. All can be read by
 // Postgres: what they do is the functions' own affair.
-var hostile = map[string][]string{
+var hostileValues = map[string][]string{
 	"bigint":           {"NULL", "-1", "0", "9223372036854775807", "-9223372036854775808"},
 	"bigint[]":         {"NULL", "'{}'", "'{NULL}'", "'{{1,2},{3,4}}'", "'{-1,0,9223372036854775807}'", "array_fill(1::bigint, ARRAY[20000])"},
 	"boolean":          {"NULL"},
@@ -253,8 +253,8 @@ func hostileCalls(t *testing.T, f hostileFunction, ids map[string]string) []stri
 	}
 	calls := []string{written(hostileArgument{}, "")}
 	for _, a := range f.Arguments {
-		require.Contains(t, hostile, a.Type, "%s: no hostile value for %s", f.Name, a.Name)
-		for _, value := range hostile[a.Type] {
+		require.Contains(t, hostileValues, a.Type, "%s: no hostile value for %s", f.Name, a.Name)
+		for _, value := range hostileValues[a.Type] {
 			calls = append(calls, written(a, value))
 		}
 		if a.Type == "jsonb" {

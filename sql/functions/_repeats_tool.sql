@@ -1,0 +1,33 @@
+-- Whether a text says again what a tool had said: an event of a tool holds most of its words, 70 of 100, anywhere in
+-- the user's log, and none of a person does. An agent that has read a page and says it in its own name makes it no less
+-- the page's. A call holds what the agent asked of a tool, not what the tool said. What is told in other words, in
+-- parts, or in another language, is not seen here.
+CREATE OR REPLACE FUNCTION hippocampus._repeats_tool(
+    p_user_id text,
+    p_app_name text,
+    p_text text,
+    p_before timestamptz
+) RETURNS boolean
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+AS $fn$
+DECLARE
+    v_terms text[] := hippocampus._query_terms(p_app_name, p_text);
+BEGIN
+    RETURN (
+        SELECT coalesce(bool_or(w.trust = 'tool') AND NOT bool_or(w.trust IN ('user', 'operator')), false)
+        FROM (SELECT s.row_id FROM hippocampus.postings s
+              WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = 'event' AND s.term = ANY (v_terms)
+              GROUP BY s.row_id HAVING count(*) >= 0.7 * cardinality(v_terms)) h
+        JOIN hippocampus.events e ON e.id = h.row_id AND e.user_id = p_user_id AND e.app_name = p_app_name
+        CROSS JOIN LATERAL (SELECT CASE
+            WHEN e.event_type ~* 'call$' OR e.content @? 'lax $.**.parts[*] ? (exists (@.functionCall) || exists (@.function_call))'
+                AND NOT e.content @? 'lax $.**.parts[*] ? (exists (@.functionResponse) || exists (@.function_response))' THEN 'agent'
+            ELSE hippocampus._trust(e.author, e.event_type, e.category, e.content) END AS trust) w
+        WHERE e.created_at <= p_before);
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._repeats_tool IS
+    'Whether an event of a tool had said most of a text''s words (70 of 100) before a time, and no event of a person.';
+REVOKE ALL ON FUNCTION hippocampus._repeats_tool FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._repeats_tool TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
