@@ -34,6 +34,8 @@ const (
 	commonShare = 0.1
 	// pruneAt is how many words are counted before those are dropped that were seen once.
 	pruneAt = 2_000_000
+	// firstUnspaced is the first character of the scripts that are written without spaces.
+	firstUnspaced = '\u0e01'
 )
 
 // stopHan are characters of Chinese that begin and end no term: particles, pronouns, conjunctions.
@@ -49,6 +51,7 @@ type Term struct {
 	Witnesses []uuid.UUID
 
 	longer int // the greatest DF of a Chinese term that has this one within it
+	row    int // the last that says it, by its number
 	score  float64
 	tf     int
 }
@@ -70,8 +73,6 @@ var (
 	boldTerm = regexp.MustCompile(`\*\*([^*\n]{2,80})\*\*|__([^_\n]{2,80})__`)
 	fence    = regexp.MustCompile("(?ms)^[ \t]*```.*?^[ \t]*```[ \t]*$")
 	link     = regexp.MustCompile(`https?://\S+|\]\([^)\n]*\)`)
-	hanRun   = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]+`)
-	word     = regexp.MustCompile(`[\p{L}\p{N}][\p{L}\p{M}\p{N}_]*`)
 )
 
 // Row is a row of a corpus.
@@ -87,28 +88,33 @@ type Row struct {
 // Add counts a row.
 func (v *Vocabulary) Add(r *Row) {
 	v.rows++
-	said := map[string]bool{} // so that a row counts once for a term
 	if r.Name != "" {
-		v.phrase(r.ID, r.Name, r.NameKind, said)
+		v.phrase(r.ID, r.Name, r.NameKind)
 	}
 	for part := range strings.SplitSeq(r.Heading, " > ") {
-		v.phrase(r.ID, part, KindHeading, said)
+		v.phrase(r.ID, part, KindHeading)
 	}
-	text := fence.ReplaceAllString(r.Content, " ")
-	for _, m := range boldTerm.FindAllStringSubmatch(text, -1) {
-		v.phrase(r.ID, cmp.Or(m[1], m[2]), KindBold, said)
+	text := r.Content
+	if strings.Contains(text, "```") {
+		text = fence.ReplaceAllString(text, " ")
 	}
-	text = link.ReplaceAllString(text, " ")
-	for _, run := range hanRun.FindAllString(text, -1) {
-		for _, term := range hanTerms(run) {
-			v.word(r.ID, term, said)
+	if strings.Contains(text, "**") || strings.Contains(text, "__") {
+		for _, m := range boldTerm.FindAllStringSubmatch(text, -1) {
+			v.phrase(r.ID, cmp.Or(m[1], m[2]), KindBold)
 		}
 	}
-	for _, w := range word.FindAllString(hanRun.ReplaceAllString(text, " "), -1) {
-		if isWord(w) {
-			v.word(r.ID, strings.ToLower(w), said)
-		}
+	if strings.Contains(text, "](") || strings.Contains(text, "://") {
+		text = link.ReplaceAllString(text, " ")
 	}
+	eachWord(text, func(w string, unspaced bool) {
+		if unspaced {
+			for _, term := range hanTerms(w) {
+				v.word(r.ID, term)
+			}
+		} else if isWord(w) {
+			v.word(r.ID, strings.ToLower(w))
+		}
+	})
 	if len(v.words) > pruneAt {
 		for name, t := range v.words {
 			if t.tf == 1 {
@@ -118,46 +124,68 @@ func (v *Vocabulary) Add(r *Row) {
 	}
 }
 
-// phrase counts a heading, a bold term or a name, unless it is too long to be named.
-func (v *Vocabulary) phrase(id uuid.UUID, text, kind string, said map[string]bool) {
-	text = strings.Trim(strings.Join(strings.Fields(text), " "), " .,:;!?*_`'\"#()[]（）：。，、！？")
-	runs := hanRun.FindAllString(text, -1)
-	n := len(word.FindAllString(hanRun.ReplaceAllString(text, " "), -1))
-	for _, run := range runs {
-		if utf8.RuneCountInString(run) > maxPhraseHan {
-			return
+// eachWord gives the words of a text, and runs of a script without spaces.
+func eachWord(text string, give func(word string, unspaced bool)) {
+	const none, letters, run = 0, 1, 2
+	state, from := none, 0
+	for i, r := range text {
+		next := none
+		switch {
+		case r < utf8.RuneSelf:
+			if r|0x20 >= 'a' && r|0x20 <= 'z' || r >= '0' && r <= '9' || r == '_' && state == letters {
+				next = letters
+			}
+		case isUnspacedRune(r):
+			next = run
+		case unicode.In(r, unicode.L, unicode.N) || state == letters && unicode.Is(unicode.M, r):
+			next = letters
 		}
-		n++
+		if next != state {
+			if state != none {
+				give(text[from:i], state == run)
+			}
+			state, from = next, i
+		}
 	}
+	if state != none {
+		give(text[from:], state == run)
+	}
+}
+
+// phrase counts a heading, a bold term or a name, unless it is too long to be named.
+func (v *Vocabulary) phrase(id uuid.UUID, text, kind string) {
+	text = strings.Trim(strings.Join(strings.Fields(text), " "), " .,:;!?*_`'\"#()[]（）：。，、！？")
+	n := 0
+	eachWord(text, func(w string, unspaced bool) {
+		n++
+		if unspaced && utf8.RuneCountInString(w) > maxPhraseHan {
+			n += maxPhraseWords
+		}
+	})
 	if n == 0 || n > maxPhraseWords || len(text) > 200 || n == 1 && utf8.RuneCountInString(text) < 2 {
 		return
 	}
-	count(v.phrases, id, strings.ToLower(text), text, kind, said)
+	v.count(v.phrases, id, strings.ToLower(text), text, kind)
 }
 
-func (v *Vocabulary) word(id uuid.UUID, text string, said map[string]bool) {
-	count(v.words, id, text, text, KindWord, said)
-}
+func (v *Vocabulary) word(id uuid.UUID, text string) { v.count(v.words, id, text, text, KindWord) }
 
 var kinds = []string{KindEntity, KindProject, KindHeading, KindBold, KindWord}
 
-func count(terms map[string]*Term, id uuid.UUID, key, text, kind string, said map[string]bool) {
+func (v *Vocabulary) count(terms map[string]*Term, id uuid.UUID, key, text, kind string) {
 	t := terms[key]
 	if t == nil {
 		t = &Term{Kind: kind, Term: text}
 		terms[key] = t
 	}
-	if slices.Index(kinds, kind) < slices.Index(kinds, t.Kind) {
+	if t.Kind != kind && slices.Index(kinds, kind) < slices.Index(kinds, t.Kind) {
 		t.Kind = kind
 	}
 	t.tf++
-	if said[kind[:1]+key] {
-		return
+	if t.row == v.rows {
+		return // a row counts once for a term
 	}
-	said[kind[:1]+key] = true
-	if n := len(t.Witnesses); n > 0 && t.Witnesses[n-1] == id {
-		return // in the heading and in bold
-	}
+	t.row = v.rows
 	t.DF++
 	switch {
 	case t.DF <= maxWitnesses:
@@ -251,7 +279,11 @@ func (v *Vocabulary) findLonger() {
 
 func isUnspaced(term string) bool {
 	first, _ := utf8.DecodeRuneInString(term)
-	return unicode.In(first, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return isUnspacedRune(first)
+}
+
+func isUnspacedRune(r rune) bool {
+	return r >= firstUnspaced && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
 // within tells whether a Chinese term is a part of a longer one that stands in almost as many rows.

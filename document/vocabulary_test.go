@@ -1,6 +1,8 @@
 package document_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -23,8 +25,11 @@ func TestVocabulary(t *testing.T) {
 	first := add("Guide > Liveness probes", "the **rolling update** of kubelet, kubelet. 滚动更新的容器", "")
 	second := add("Guide > Other", "the kubelet once more; 滚动更新 again.\n```\n**not bold**\n```", "")
 	add("Apollo > Why", "unique of all", "Apollo")
-	for range 40 {
+	for range 80 {
 		add("", "the filler", "")
+	}
+	for range 9 { // a row that says it twice counts once
+		add("Exit codes", "**exit codes** of foo_bar, naïve Café", "")
 	}
 	terms, err := v.Terms(50, func([]string) (map[string]bool, error) { return map[string]bool{"the": true}, nil })
 	require.NoError(t, err)
@@ -39,7 +44,9 @@ func TestVocabulary(t *testing.T) {
 	require.Equal(t, []uuid.UUID{first, second}, found["kubelet"].Witnesses)
 	require.Equal(t, document.KindProject, terms[0].Kind)
 	require.Equal(t, "Apollo", terms[0].Term)
-	require.Contains(t, found, "滚动更新")
+	require.Equal(t, 9, found["Exit codes"].DF)
+	require.Empty(t, found["Exit codes"].Witnesses)
+	require.Subset(t, slices.Collect(maps.Keys(found)), []string{"滚动更新", "foo_bar", "naïve", "café"})
 	for _, absent := range []string{"the", "filler", "unique", "not bold", "滚动", "更新"} { // stop word, too common, once, code, parts
 		require.NotContains(t, found, absent)
 	}

@@ -72,6 +72,11 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 			break
 		}
 	}
+	if len(due) > 0 && !w.config.PollOnly { // many anchors have a vector index
+		if _, err := w.client.Insert(ctx, IndexArgs{}, nil); err != nil {
+			failed = append(failed, fmt.Errorf("enqueue vector indexes: %w", db.Wrap(err)))
+		}
+	}
 	return errors.Join(failed...)
 }
 

@@ -41,6 +41,39 @@ func TestRebuildAnchorsJob(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.anchors WHERE user_id = 'bob'`))
 }
 
+// Many anchors have a vector index of their own, built after the rebuild that made them many.
+func TestRebuildAnchorsIndexesMany(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	for _, query := range []string{
+		`SELECT hippocampus.put_setting('*', 'exact_search_rows', '8')`, `SELECT hippocampus.put_setting('*', 'anchors/script/v1', '{"theta": 0}')`,
+		`SELECT hippocampus.put_document('ada', 'app', n || '.md', jsonb_build_array(jsonb_build_object('content', 'restarts it', 'start_line', 1,
+			'heading', 'Probe of ' || chr(64 + n) || chr(64 + n)))) FROM generate_series(1, 5) n`,
+	} {
+		_, err := b.pool.Exec(t.Context(), query)
+		require.NoError(t, err, query)
+	}
+	b.start(t)
+	b.drain(t)
+	_, err := b.Client().Insert(t.Context(), worker.AnchorArgs{}, nil)
+	require.NoError(t, err)
+	b.eventually(t, "the index", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.vector_indexes WHERE source = 'anchor' AND status = 'ready'`) == 1
+	})
+	anchors := b.count(t, `SELECT count(*) FROM hippocampus.anchors`)
+	require.Positive(t, anchors)
+	require.Equal(t, anchors, b.count(t, `SELECT count(*) FROM hippocampus.anchors a, hippocampus._vector_hits('ada', 'app', 'anchor',
+		$1, 100) h WHERE h.row_id = a.id`, pgvector.NewVector(vectors([]string{"Probe of AA"})[0])))
+	require.Equal(t, 5, b.count(t, `SELECT count(*) FROM hippocampus.lookup_anchors('ada', 'app', 'how about it', $1, p_semantic_theta => 0)`,
+		pgvector.NewVector(vectors([]string{"Probe of AA"})[0])))
+
+	// What is stored from now on is listed by way of the index.
+	_, err = b.pool.Exec(t.Context(), `SELECT hippocampus.put_document('ada', 'app', 'new.md', '[{"content": "a new one", "start_line": 1}]')`)
+	require.NoError(t, err)
+	b.drain(t)
+	require.Positive(t, b.count(t, `SELECT count(*) FROM hippocampus.anchor_chunks WHERE tier = 'episodic'`))
+}
+
 func TestRebuildAnchors(t *testing.T) {
 	t.Parallel()
 	const store = `SELECT hippocampus.put_document('ada', 'app', 'probes.md',

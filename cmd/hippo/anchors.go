@@ -98,7 +98,11 @@ func (a *app) rebuildAnchors(ctx context.Context, e *engine) (*worker.AnchorResu
 	if err != nil {
 		return nil, err
 	}
-	return w.RebuildAnchors(ctx, a.scope())
+	made, err := w.RebuildAnchors(ctx, a.scope())
+	if err == nil {
+		err = w.IndexVectors(ctx) // many anchors have one
+	}
+	return made, err
 }
 
 func (a *app) anchorsDeny() *cobra.Command {

@@ -17,13 +17,14 @@ DECLARE
     v_settings jsonb;
 BEGIN
     SELECT i.* INTO v_index FROM hippocampus.anchor_indexes i WHERE i.user_id = p_user_id AND i.app_name = p_app_name FOR SHARE;
-    IF NOT FOUND OR NOT hippocampus._source_allowed(p_user_id, p_app_name, p_source) THEN
+    IF NOT FOUND OR v_index.serving = 0 AND v_index.building IS NULL -- of a corpus that has no anchors yet
+        OR NOT hippocampus._source_allowed(p_user_id, p_app_name, p_source) THEN
         RETURN;
     END IF;
     v_settings := hippocampus._anchor_settings(p_app_name);
     WITH near AS MATERIALIZED (
         SELECT v.row_id AS anchor_id, v.similarity
-        FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_embedding::public.vector, 100, true) v
+        FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_embedding::public.vector, 100) v
         WHERE v.similarity >= (v_settings -> 'theta')::double precision
     )
     INSERT INTO hippocampus.anchor_chunks (generation, score, anchor_id, row_id, chunk_id, memory_id, user_id, app_name, tier)

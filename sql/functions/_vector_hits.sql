@@ -66,14 +66,16 @@ BEGIN
               AND e.generation = v_serving.generation AND e.source = p_source AND e.row_id = c.row_id LIMIT 1) n
         ORDER BY near DESC, n.row_id LIMIT p_limit;
     ELSE
-        RETURN QUERY
-        SELECT n.row_id, -n.distance
-        FROM (SELECT e.row_id, e.embedding OPERATOR(public.<#>) v_query AS distance -- once a row
-              FROM hippocampus.embeddings e
-              WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-                AND e.generation = v_serving.generation AND e.source = p_source
-              ORDER BY 2, 1 LIMIT p_limit) n
-        ORDER BY n.distance, n.row_id;
+        -- Planned for this tenant and source: a plan for any of them would read the whole table for a few rows where
+        -- one tenant has most of it.
+        RETURN QUERY EXECUTE
+            'SELECT n.row_id, -n.distance
+             FROM (SELECT e.row_id, e.embedding OPERATOR(public.<#>) $1 AS distance -- once a row
+                   FROM hippocampus.embeddings e
+                   WHERE e.user_id = $2 AND e.app_name = $3 AND e.generation = $4 AND e.source = $5
+                   ORDER BY 2, 1 LIMIT $6) n
+             ORDER BY n.distance, n.row_id'
+        USING v_query, p_user_id, p_app_name, v_serving.generation, p_source, p_limit;
     END IF;
 END
 $fn$;

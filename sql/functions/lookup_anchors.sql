@@ -24,9 +24,6 @@ DECLARE
     v_weight double precision := coalesce(p_anchor_weight, (v_settings -> 'anchor_weight')::double precision);
     v_theta double precision := coalesce(p_semantic_theta, (v_settings -> 'semantic_theta')::double precision);
     v_cap integer := (v_settings -> 'cap')::integer;
-    v_config regconfig := hippocampus._text_config(p_app_name);
-    v_allowed text[] := (SELECT array_agg(a.source) FROM hippocampus.allowed_sources a
-        WHERE a.user_id = p_user_id AND a.app_name = p_app_name); -- null where all are
     v_generation integer;
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
@@ -41,49 +38,13 @@ BEGIN
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     SELECT i.serving INTO v_generation FROM hippocampus.anchor_indexes i WHERE i.user_id = p_user_id AND i.app_name = p_app_name;
     RETURN QUERY
-    WITH named AS MATERIALIZED (
-        SELECT a.id, 'lexical' AS way FROM hippocampus._anchor_grams(p_query, v_config) g
-        JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = g.key
-        UNION ALL
-        SELECT v.row_id, 'semantic' FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_query_embedding, 20) v
-        WHERE v.similarity >= v_theta
-        UNION ALL
-        SELECT a.id, 'project' FROM unnest(p_project_anchors) AS t (term)
-        JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = hippocampus._anchor_key(t.term, v_config)
-    ), triggered AS MATERIALIZED (
-        SELECT a.id, a.term, n.way
-        FROM (SELECT m.id, (array_agg(m.way ORDER BY m.way = 'lexical' DESC, m.way))[1] AS way FROM named m GROUP BY m.id) n
-        JOIN hippocampus.anchors a ON a.id = n.id AND a.user_id = p_user_id AND a.app_name = p_app_name
-        WHERE a.since <= v_generation AND a.until >= v_generation AND NOT EXISTS (
-            SELECT FROM hippocampus.anchor_denials d WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.key = a.key)
-    ), merged AS MATERIALIZED (
-        SELECT l.chunk_id, l.memory_id, max(l.score)::double precision AS anchor_score, min(l.tier) AS tier,
-            array_agg(t.term ORDER BY l.score DESC, t.term) AS anchors, array_agg(t.way ORDER BY l.score DESC, t.term) AS ways
-        FROM triggered t
-        CROSS JOIN LATERAL (
-            SELECT c.chunk_id, c.memory_id, c.score, c.tier FROM hippocampus.anchor_chunks c
-            WHERE c.anchor_id = t.id AND c.generation = v_generation AND c.user_id = p_user_id AND c.app_name = p_app_name
-              AND c.tier = ANY (p_tiers)
-            ORDER BY c.score DESC, c.row_id LIMIT v_cap) l
-        GROUP BY l.chunk_id, l.memory_id
-    ), placed AS ( -- narrow: the text is read for what is returned; of a list that is long, what is not allowed takes no place
-        SELECT 'chunk' AS origin, c.id AS row_id, c.document_id AS whole, m.anchor_score, m.tier, m.anchors, m.ways
-        FROM merged m
-        JOIN hippocampus.chunks c ON c.id = m.chunk_id AND c.user_id = p_user_id AND c.app_name = p_app_name
-        JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = p_user_id AND d.app_name = p_app_name
-        WHERE v_allowed IS NULL OR d.source = ANY (v_allowed)
-        UNION ALL
-        SELECT 'memory', r.id, r.id, m.anchor_score, m.tier, m.anchors, m.ways
-        FROM merged m
-        JOIN hippocampus.memories r ON r.id = m.memory_id AND r.user_id = p_user_id AND r.app_name = p_app_name AND r.superseded_by IS NULL
-        WHERE v_allowed IS NULL OR r.source = ANY (v_allowed)
-        ORDER BY 4 DESC, 2 LIMIT 300
-    ), scored AS MATERIALIZED (
+    WITH scored AS MATERIALIZED (
         SELECT p.*, least(1, greatest(0, coalesce((
             SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
             WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
               AND e.generation = v_serving.generation AND e.source = p.origin AND e.row_id = p.row_id), p.anchor_score))) AS query_score
-        FROM placed p
+        FROM hippocampus._anchored_rows(p_user_id, p_app_name, v_generation, p_query, p_query_embedding, v_theta, p_project_anchors,
+            p_tiers, v_cap, 300) p
     ), best AS MATERIALIZED (
         SELECT b.* FROM (
             SELECT DISTINCT ON (s.whole) s.*, v_weight * s.anchor_score + (1 - v_weight) * s.query_score AS score

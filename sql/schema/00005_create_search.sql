@@ -127,7 +127,7 @@ CREATE TABLE hippocampus.vector_indexes (
     CONSTRAINT vector_indexes_pkey PRIMARY KEY (user_id, app_name, generation, source),
     CONSTRAINT vector_indexes_generation_fkey FOREIGN KEY (generation)
         REFERENCES hippocampus.embedding_models (generation),
-    CONSTRAINT vector_indexes_source_check CHECK (source IN ('memory', 'fact', 'chunk')),
+    CONSTRAINT vector_indexes_source_check CHECK (source IN ('memory', 'fact', 'chunk', 'anchor')),
     CONSTRAINT vector_indexes_status_check CHECK (status IN ('building', 'ready'))
 );
 CREATE INDEX vector_indexes_generation_idx ON hippocampus.vector_indexes (generation);
