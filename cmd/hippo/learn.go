@@ -69,7 +69,15 @@ index_memory waits until a worker has built the vector indexes, so one must run 
 }
 
 func (a *app) callTool(cmd *cobra.Command, tool *tools.Tool, arguments json.RawMessage) error {
-	result, err := tool.Call(cmd.Context(), a.scope(), arguments)
+	ctx := cmd.Context()
+	if tool.Name == "index_memory" {
+		ctx = tools.WithProgress(ctx, func(done, total int) {
+			if total > 0 {
+				fmt.Fprintf(a.stderr, "hippo: %d of %d vector indexes built\n", done, total)
+			}
+		})
+	}
+	result, err := tool.Call(ctx, a.scope(), arguments)
 	var told *tools.Error
 	if errors.As(err, &told) && told.Code == tools.CodeMalformed {
 		return command.Usage(err)

@@ -70,6 +70,16 @@ func newServer(config *Config, scopeOf func(*mcp.CallToolRequest) (service.Scope
 func call(
 	ctx context.Context, logger *slog.Logger, tool *tools.Tool, scope service.Scope, request *mcp.CallToolRequest,
 ) (*mcp.CallToolResult, error) {
+	if token := request.Params.GetProgressToken(); token != nil {
+		ctx = tools.WithProgress(ctx, func(done, total int) {
+			err := request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+				Progress: float64(done), ProgressToken: token, Total: float64(total),
+			})
+			if err != nil { // the call itself fails where the client is gone
+				logger.WarnContext(ctx, "mcp: a client was not told of progress", "tool", tool.Name, "error", err)
+			}
+		})
+	}
 	result, err := tool.Call(ctx, scope, request.Params.Arguments)
 	if err == nil {
 		return &mcp.CallToolResult{

@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -104,6 +105,42 @@ func TestStdio(t *testing.T) {
 		text, isError := call(t, session, "recall_memory_block", `{"key": "human"}`) // it still serves
 		require.False(t, isError)
 		require.Contains(t, text, "null")
+	})
+
+	t.Run("TellsHowFarAnIndexCame", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		svc, err := service.New(pool, nil)
+		require.NoError(t, err)
+		serverIn, clientOut := io.Pipe()
+		clientIn, serverOut := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- mcpserver.ServeStdio(t.Context(), &mcpserver.Config{Tools: tools.Experience(svc, "")}, ada, serverIn, serverOut)
+		}()
+		told := make(chan *mcp.ProgressNotificationParams, 100)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) { told <- request.Params },
+		})
+		session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+		require.NoError(t, err)
+		params := &mcp.CallToolParams{Name: "index_memory", Arguments: json.RawMessage(`{}`)}
+		params.SetProgressToken("p")
+		answered := make(chan error, 1)
+		go func() { _, err := session.CallTool(t.Context(), params); answered <- err }()
+		require.Equal(t, 0.0, (<-told).Progress) // it is queued
+		for _, step := range []struct{ set, done string }{
+			{`metadata = '{"progress": {"done": 1, "total": 2}}'`, "1/2"}, // as a worker does
+			{`state = 'completed', finalized_at = now(), metadata = '{"progress": {"done": 2, "total": 2}}'`, "2/2"},
+		} {
+			_, err = pool.Exec(t.Context(), "UPDATE hippocampus.river_job SET "+step.set+" WHERE kind = 'index_vectors'")
+			require.NoError(t, err)
+			p := <-told
+			require.Equal(t, "p "+step.done, fmt.Sprintf("%v %v/%v", p.ProgressToken, p.Progress, p.Total))
+		}
+		require.NoError(t, <-answered)
+		require.NoError(t, session.Close())
+		require.NoError(t, <-ended)
 	})
 
 	t.Run("AnswersLinesThatAreNoMessage", func(t *testing.T) {
