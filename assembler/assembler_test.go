@@ -233,7 +233,7 @@ func TestAssemble_Fills(t *testing.T) {
 	pool := dbtest.DB(t)
 	scope := db.Scope{AppName: "app", UserID: "user"}
 	fill(t, pool, counter, scope)
-	for _, maxTokens := range []int{500, 1000, 4000, 8000, 32_000, 100_000} {
+	for _, maxTokens := range []int{500, 1000, 4000, 8000, 32_000, 100_000, 200_000} {
 		for _, query := range []string{"", "tea in the garden"} {
 			window, err := assembler.Assemble(t.Context(), pool, counter, &assembler.Request{
 				AppName: scope.AppName, MaxTokens: &maxTokens, Query: query, UserID: scope.UserID,

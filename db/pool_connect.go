@@ -56,6 +56,9 @@ func connectError(config *pgx.ConnConfig, err error) error {
 		if errors.As(reason, &sysErr) {
 			reason = sysErr.Err
 		}
+		if config.ConnString() == "" && os.Getenv("PGHOST") == "" {
+			return fmt.Errorf("%w: no database is named, and at %s is no Postgres (%w): set DATABASE_URL or PGHOST", ErrConnect, where, reason)
+		}
 		return fmt.Errorf("%w: no Postgres at %s (%w): is it started, and are host and port right?", ErrConnect, where, reason)
 	}
 	for inner := err; inner != nil; inner = errors.Unwrap(inner) {

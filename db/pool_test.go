@@ -145,3 +145,13 @@ func TestWithScope(t *testing.T) {
 		}
 	})
 }
+
+// TestNewPoolWithoutAName says that nothing names a database, rather than that a server is down which nobody asked for.
+func TestNewPoolWithoutAName(t *testing.T) {
+	t.Setenv("PGHOST", "")
+	t.Setenv("PGPORT", "1")
+	_, err := db.NewPool(t.Context(), nil)
+	require.ErrorIs(t, err, db.ErrConnect)
+	require.ErrorContains(t, err, "no database is named")
+	require.ErrorContains(t, err, "set DATABASE_URL or PGHOST")
+}

@@ -2,6 +2,7 @@
 package scripts_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -60,15 +61,21 @@ type result struct {
 	stderr string
 }
 
-// run runs the script without DATABASE_URL, plus the KEY=value pairs among the arguments.
-func (c *checkout) run(t *testing.T, args ...string) result {
-	t.Helper()
+// environment is that of this process without what names a server.
+func environment() []string {
 	var env []string
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "DATABASE_URL=") && !strings.HasPrefix(pair, "HIPPOCAMPUS_POSTGRES_OPTIONS=") {
 			env = append(env, pair)
 		}
 	}
+	return env
+}
+
+// run runs the script without DATABASE_URL, plus the KEY=value pairs among the arguments.
+func (c *checkout) run(t *testing.T, args ...string) result {
+	t.Helper()
+	env := environment()
 	for len(args) > 0 && strings.Contains(args[0], "=") {
 		env, args = append(env, args[0]), args[1:]
 	}
@@ -82,6 +89,7 @@ func (c *checkout) run(t *testing.T, args ...string) result {
 	if err := cmd.Run(); cmd.ProcessState == nil {
 		t.Errorf("scripts/postgres %v: %v", args, err)
 	}
+	require.NotRegexp(t, `postgres: line \d+: `, stderr.String(), "bash speaks where the script should")
 	return result{
 		code:   cmd.ProcessState.ExitCode(),
 		stdout: strings.TrimSpace(stdout.String()),
@@ -161,6 +169,35 @@ func TestPostgres(t *testing.T) {
 		other.User = url.UserPassword("hippocampus", rand.Text())
 		require.Contains(t, c.run(t, "DATABASE_URL="+other.String(), "stop").stderr, "DATABASE_URL is set")
 		require.Contains(t, c.mustRun(t, "status"), "process")
+	})
+
+	// A start that is killed while it makes the cluster, alone or with the programs that it runs, leaves nothing
+	// that the next one stumbles over.
+	t.Run("KilledWhileStarting", func(t *testing.T) {
+		t.Parallel()
+		c := newCheckout(t)
+		c.start(t)                          // the server's programs are there from now on
+		for _, whom := range []int{1, -1} { // the script, its process group
+			c.mustRun(t, "stop", "--delete")
+			cmd := exec.CommandContext(t.Context(), c.script, "start")
+			cmd.Env, cmd.SysProcAttr = environment(), &syscall.SysProcAttr{Setpgid: true}
+			stderr, err := cmd.StderrPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			said, killed := bufio.NewScanner(stderr), false
+			for !killed && said.Scan() {
+				if strings.Contains(said.Text(), "making a database cluster") {
+					killed = true
+					require.NoError(t, syscall.Kill(whom*cmd.Process.Pid, syscall.SIGKILL))
+				}
+			}
+			require.Error(t, cmd.Wait())
+			require.True(t, killed)
+
+			serverURL := c.start(t)
+			require.Equal(t, "1", c.mustRun(t, "psql", "-Atc", "SELECT 1"))
+			require.Equal(t, serverURL.String(), c.mustRun(t, "start"))
+		}
 	})
 
 	t.Run("Lifecycle", func(t *testing.T) {
