@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -162,6 +163,27 @@ func (s *OpenMemoryService) recall(ctx context.Context, conn db.DBTX, scope Scop
 func (s *OpenMemoryService) RecallRelated(
 	ctx context.Context, scope Scope, related map[string]any, opts *RecollectOptions,
 ) ([]*Recollection, error) {
+	return s.recallRelated(ctx, s.bound(scope), scope, related, opts)
+}
+
+// RecallRelatedTx recalls as [OpenMemoryService.RecallRelated] does.
+//
+// This variant joins the caller's transaction, so it shows what the transaction has appended and
+// not committed. With Record set, its rows stay locked until the transaction ends. See the package's
+// section on transactions.
+func (s *OpenMemoryService) RecallRelatedTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, related map[string]any, opts *RecollectOptions,
+) (found []*Recollection, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		found, err = s.recallRelated(ctx, tx, scope, related, opts)
+		return err
+	})
+	return found, err
+}
+
+func (s *OpenMemoryService) recallRelated(
+	ctx context.Context, conn db.DBTX, scope Scope, related map[string]any, opts *RecollectOptions,
+) ([]*Recollection, error) {
 	opts, limit, err := opts.check(scope, 100)
 	if err != nil {
 		return nil, err
@@ -170,14 +192,14 @@ func (s *OpenMemoryService) RecallRelated(
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.queries.RecallListRelated(ctx, s.bound(scope), &db.RecallListRelatedParams{
+	rows, err := s.queries.RecallListRelated(ctx, conn, &db.RecallListRelatedParams{
 		AppName: scope.AppName, Context: text, IncludeShared: opts.IncludeShared, MaxRows: limit, Now: s.now(),
 		UserID: scope.UserID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("recall what is related: %w", db.WrapGo(err))
 	}
-	return s.recollections(ctx, s.bound(scope), scope, rows, opts)
+	return s.recollections(ctx, conn, scope, rows, opts)
 }
 
 // RecallSimilar searches both tiers by words and, where there is an embedder or a vector, by
@@ -188,29 +210,65 @@ func (s *OpenMemoryService) RecallRelated(
 func (s *OpenMemoryService) RecallSimilar(
 	ctx context.Context, scope Scope, query string, opts *RecollectOptions,
 ) ([]*Recollection, error) {
-	opts, limit, err := opts.check(scope, s.config.MaxSearchResults)
+	params, opts, err := s.similarParams(scope, query, opts)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkText("query", query, maxText); err != nil {
+	if params.QueryEmbedding, _, err = s.embedQuery(ctx, query, opts.QueryEmbedding); err != nil {
 		return nil, err
 	}
-	if err := checkVector("QueryEmbedding", opts.QueryEmbedding); err != nil {
-		return nil, err
-	}
-	var vector *pgvector.Vector
-	if vector, _, err = s.embedQuery(ctx, query, opts.QueryEmbedding); err != nil {
-		return nil, err
-	}
-	rows, err := s.queries.RecallListSimilar(ctx, s.bound(scope), &db.RecallListSimilarParams{
-		AppName: scope.AppName, IncludeShared: opts.IncludeShared, MaxRows: limit, MinImportance: opts.MinImportance,
-		Now: s.now(), Query: query, QueryEmbedding: vector, Since: opts.Since, Tags: opts.Tags,
-		Types: opts.Types, UserID: scope.UserID,
-	})
+	rows, err := s.queries.RecallListSimilar(ctx, s.bound(scope), params)
 	if err != nil {
 		return nil, fmt.Errorf("recall what is similar: %w", db.WrapGo(err))
 	}
 	return s.recollections(ctx, s.bound(scope), scope, rows, opts)
+}
+
+// RecallSimilarTx recalls as [OpenMemoryService.RecallSimilar] does.
+//
+// This variant joins the caller's transaction, so it finds what the transaction has remembered and
+// not committed. It calls no embedder, since a connection must not wait for one: without a
+// QueryEmbedding it searches by words. With Record set, its rows stay locked until the transaction
+// ends. See the package's section on transactions.
+func (s *OpenMemoryService) RecallSimilarTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, query string, opts *RecollectOptions,
+) (found []*Recollection, err error) {
+	params, opts, err := s.similarParams(scope, query, opts)
+	if err != nil {
+		return nil, err
+	}
+	if opts.QueryEmbedding != nil {
+		params.QueryEmbedding = new(pgvector.NewVector(opts.QueryEmbedding))
+	}
+	err = joinScope(ctx, tx, scope, func() error {
+		var rows []*db.Recollection
+		err := s.asModel(ctx, tx, func() (err error) {
+			rows, err = s.queries.RecallListSimilar(ctx, tx, params)
+			return db.WrapGo(err)
+		})
+		if err != nil {
+			return fmt.Errorf("recall what is similar: %w", err)
+		}
+		found, err = s.recollections(ctx, tx, scope, rows, opts)
+		return err
+	})
+	return found, err
+}
+
+func (s *OpenMemoryService) similarParams(
+	scope Scope, query string, opts *RecollectOptions,
+) (*db.RecallListSimilarParams, *RecollectOptions, error) {
+	opts, limit, err := opts.check(scope, s.config.MaxSearchResults)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(checkText("query", query, maxText), checkVector("QueryEmbedding", opts.QueryEmbedding)); err != nil {
+		return nil, nil, err
+	}
+	return &db.RecallListSimilarParams{
+		AppName: scope.AppName, IncludeShared: opts.IncludeShared, MaxRows: limit, MinImportance: opts.MinImportance,
+		Now: s.now(), Query: query, Since: opts.Since, Tags: opts.Tags, Types: opts.Types, UserID: scope.UserID,
+	}, opts, nil
 }
 
 // ShortTermMemory gives the events that the app's policy keeps in mind, oldest first: of the last

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -18,6 +20,11 @@ type RecallMemoriesOptions struct {
 	//
 	// Defaults to the config's MaxSearchResults.
 	Limit int
+
+	// QueryEmbedding is the query's vector, from the deployment's embedding model.
+	//
+	// Defaults to what the config's Embedder makes of the query.
+	QueryEmbedding []float32
 
 	// SkipAccess leaves the recall uncounted. Otherwise each hit is strengthened a little.
 	SkipAccess bool
@@ -58,36 +65,91 @@ type Recalled struct {
 func (s *OpenMemoryService) RecallMemories(
 	ctx context.Context, scope Scope, query string, opts *RecallMemoriesOptions,
 ) (*Recalled, error) {
-	if opts == nil {
-		opts = &RecallMemoriesOptions{}
-	}
-	if err := errors.Join(checkScope(scope), checkText("query", query, maxText)); err != nil {
-		return nil, err
-	}
-	limit, err := checkLimit(opts.Limit, s.config.MaxSearchResults)
+	params, opts, err := s.recallMemoriesParams(scope, query, opts)
 	if err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, query, nil)
+	vector, degraded, err := s.embedQuery(ctx, query, opts.QueryEmbedding)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.queries.MemoryRecall(ctx, s.bound(scope), &db.MemoryRecallParams{
-		AppName: scope.AppName, MaxRows: limit, Now: s.now(), Query: query, QueryEmbedding: vector, UserID: scope.UserID,
-	})
+	params.QueryEmbedding = vector
+	rows, err := s.queries.MemoryRecall(ctx, s.bound(scope), params)
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", db.WrapGo(err))
 	}
-	recalled := &Recalled{Degraded: degraded, Hits: make([]*RecallHit, len(rows))}
-	ids := make([]uuid.UUID, len(rows))
-	for i, row := range rows {
-		recalled.Hits[i] = new(RecallHit(*row))
-		ids[i] = row.ID
-	}
+	recalled, ids := newRecalled(rows)
+	recalled.Degraded = degraded
 	if !opts.SkipAccess && len(ids) > 0 {
 		if _, err := s.recordAccess(ctx, s.bound(scope), scope, ids); err != nil {
 			s.config.Logger.WarnContext(ctx, "service: an access could not be counted", slog.Any("error", err))
 		}
 	}
 	return recalled, nil
+}
+
+// RecallMemoriesTx recalls as [OpenMemoryService.RecallMemories] does.
+//
+// This variant joins the caller's transaction, so it finds what the transaction has remembered and
+// not committed. It calls no embedder, since a connection must not wait for one: without a
+// QueryEmbedding it recalls by words. Its rows stay locked until the transaction ends, unless
+// SkipAccess is set. See the package's section on transactions.
+//
+// Errors: as those of RecallMemories, and any that counting the access has.
+func (s *OpenMemoryService) RecallMemoriesTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, query string, opts *RecallMemoriesOptions,
+) (recalled *Recalled, err error) {
+	params, opts, err := s.recallMemoriesParams(scope, query, opts)
+	if err != nil {
+		return nil, err
+	}
+	if opts.QueryEmbedding != nil {
+		params.QueryEmbedding = new(pgvector.NewVector(opts.QueryEmbedding))
+	}
+	err = joinScope(ctx, tx, scope, func() error {
+		var rows []*db.RecallHit
+		err := s.asModel(ctx, tx, func() (err error) {
+			rows, err = s.queries.MemoryRecall(ctx, tx, params)
+			return db.WrapGo(err)
+		})
+		if err != nil {
+			return fmt.Errorf("recall: %w", err)
+		}
+		var ids []uuid.UUID
+		if recalled, ids = newRecalled(rows); opts.SkipAccess || len(ids) == 0 {
+			return nil
+		}
+		_, err = s.recordAccess(ctx, tx, scope, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return recalled, nil
+}
+
+func (s *OpenMemoryService) recallMemoriesParams(
+	scope Scope, query string, opts *RecallMemoriesOptions,
+) (*db.MemoryRecallParams, *RecallMemoriesOptions, error) {
+	if opts == nil {
+		opts = &RecallMemoriesOptions{}
+	}
+	if err := errors.Join(checkScope(scope), checkText("query", query, maxText), checkVector("QueryEmbedding", opts.QueryEmbedding)); err != nil {
+		return nil, nil, err
+	}
+	limit, err := checkLimit(opts.Limit, s.config.MaxSearchResults)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &db.MemoryRecallParams{AppName: scope.AppName, MaxRows: limit, Now: s.now(), Query: query, UserID: scope.UserID}, opts, nil
+}
+
+func newRecalled(rows []*db.RecallHit) (*Recalled, []uuid.UUID) {
+	recalled := &Recalled{Hits: make([]*RecallHit, len(rows))}
+	ids := make([]uuid.UUID, len(rows))
+	for i, row := range rows {
+		recalled.Hits[i] = new(RecallHit(*row))
+		ids[i] = row.ID
+	}
+	return recalled, ids
 }

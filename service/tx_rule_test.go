@@ -20,9 +20,6 @@ var withoutTwin = map[string]string{
 	"IndexMemory":        "it waits for a worker, which sees the job at commit",
 	"ExtractFacts":       "it writes nothing: a dry run",
 	"Persona":            "it opens one; its conversation is there for every later one",
-	"RecallMemories":     "it reads; RecordAccessTx counts the use of what it found",
-	"RecallRelated":      "it reads; RecordAccessTx counts the use of what it found",
-	"RecallSimilar":      "it reads; RecordAccessTx counts the use of what it found",
 }
 
 // boundTypes have verbs of a scope that is theirs, or of a transaction.

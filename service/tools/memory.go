@@ -27,11 +27,15 @@ type replaceIn struct {
 	Key     string `json:"key" jsonschema:"the block's name"`
 	OldText string `json:"old_text" jsonschema:"the text to find, to the letter"`
 	NewText string `json:"new_text" jsonschema:"the text to put in its place; empty deletes it"`
+
+	ExpectedVersion *int64 `json:"expected_version,omitempty" jsonschema:"the version that you have read; refused if somebody else wrote the block since"`
 }
 
 type appendIn struct {
 	Key  string `json:"key" jsonschema:"the block's name, such as persona or human"`
 	Text string `json:"text" jsonschema:"the line to add"`
+
+	ExpectedVersion *int64 `json:"expected_version,omitempty" jsonschema:"the version that you have read, 0 for a block that must be new; refused if somebody else wrote the block since"`
 }
 
 type keyIn struct {
@@ -47,6 +51,8 @@ type writtenOut struct {
 type blockOut struct {
 	Key   string  `json:"key"`
 	Value *string `json:"value" jsonschema:"the whole text of the block; null where there is no such block"`
+
+	Version int64 `json:"version" jsonschema:"grows with every write; 0 where there is no such block"`
 }
 
 type queryIn struct {
@@ -94,12 +100,13 @@ func storeMemory(svc *service.OpenMemoryService) *Tool {
 func replaceBlock(svc *service.OpenMemoryService) *Tool {
 	return New(Spec{
 		Name: "replace_memory_block", Title: "Replace in a memory block", Destructive: true, Refine: func(in *jsonschema.Schema) {
-			in.Properties["key"].MinLength, in.Properties["old_text"].MinLength = new(1), new(1)
+			refineBlock(in)
+			in.Properties["old_text"].MinLength = new(1)
 		},
 		Description: "Replaces a text in a memory block, wherever it stands in it. It is an error where there is no such block, " +
 			"or where the text is not found.",
 	}, func(ctx context.Context, scope service.Scope, in *replaceIn) (*writtenOut, error) {
-		block, err := svc.ReplaceInBlock(ctx, scope, in.Key, in.OldText, in.NewText, nil)
+		block, err := svc.ReplaceInBlock(ctx, scope, in.Key, in.OldText, in.NewText, &service.BlockOptions{ExpectedVersion: in.ExpectedVersion})
 		if errors.Is(err, db.ErrNotFound) { // whose hint names functions that a model can't call
 			return nil, &Error{
 				Code: CodeNotFound, Message: fmt.Sprintf("block %q does not exist", in.Key), Hint: "Create it with append_memory_block.", cause: err,
@@ -111,14 +118,19 @@ func replaceBlock(svc *service.OpenMemoryService) *Tool {
 
 func appendBlock(svc *service.OpenMemoryService) *Tool {
 	return New(Spec{
-		Name: "append_memory_block", Title: "Append to a memory block", Refine: refineKey,
+		Name: "append_memory_block", Title: "Append to a memory block", Refine: refineBlock,
 		Description: "Adds a line to a memory block, and makes the block where there is none. Blocks are short named texts that you always see.",
 	}, func(ctx context.Context, scope service.Scope, in *appendIn) (*writtenOut, error) {
-		return written(svc.AppendBlock(ctx, scope, in.Key, in.Text, nil))
+		return written(svc.AppendBlock(ctx, scope, in.Key, in.Text, &service.BlockOptions{ExpectedVersion: in.ExpectedVersion}))
 	})
 }
 
 func written(block *service.Block, err error) (*writtenOut, error) {
+	if errors.Is(err, db.ErrTooLarge) { // whose limit a model can't raise
+		return nil, &Error{
+			Code: CodeTooLarge, Message: err.Error(), Hint: "Shorten the block with replace_memory_block.", cause: err,
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +156,7 @@ func recallBlock(svc *service.OpenMemoryService) *Tool {
 		if err != nil || block == nil {
 			return &blockOut{Key: in.Key}, err
 		}
-		return &blockOut{Key: block.Key, Value: &block.Value}, nil
+		return &blockOut{Key: block.Key, Value: &block.Value, Version: block.Version}, nil
 	})
 }
 
@@ -169,6 +181,13 @@ func recallConversation(svc *service.OpenMemoryService) *Tool {
 		}
 		return out, nil
 	})
+}
+
+// refineBlock is of the writers of a block. A pointer makes a schema that allows null, which is not left out.
+func refineBlock(in *jsonschema.Schema) {
+	refineKey(in)
+	version := in.Properties["expected_version"]
+	version.Type, version.Types, version.Minimum = "integer", nil, new(0.0)
 }
 
 func refineKey(in *jsonschema.Schema) { in.Properties["key"].MinLength = new(1) }

@@ -1,12 +1,17 @@
 -- An anchor tells what the rows told that say it: it goes with the last of them. One that more than 8 rows say
 -- is a word of the corpus, and the next rebuild's to judge. A section that was changed may still say it: then its new
--- chunk takes the place of the old one.
+-- chunk takes the place of the old one. A memory leaves the lists that it is in; a chunk does by its foreign key.
 CREATE OR REPLACE FUNCTION hippocampus._drop_anchors() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    IF TG_TABLE_NAME = 'chunks' THEN
+    IF hippocampus._user_goes() THEN
+        RETURN NULL;
+    ELSIF TG_TABLE_NAME = 'memories' THEN
+        DELETE FROM hippocampus.anchor_chunks c USING old_rows o
+        WHERE c.memory_id = o.id AND c.user_id = o.user_id AND c.app_name = o.app_name;
+    ELSE
         UPDATE hippocampus.anchors a SET witnesses = w.ids
         FROM (SELECT n.id, n.user_id, n.app_name, (array_agg(DISTINCT k.id))[1:8] AS ids
               FROM (SELECT o.user_id, o.app_name, o.document_id, array_agg(o.id) AS gone FROM old_rows o
@@ -32,7 +37,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._drop_anchors IS
-    'Trigger: deletes anchors that nothing says any more.';
+    'Trigger: deletes anchors that nothing says any more, and what lists say of a memory that is gone.';
 REVOKE ALL ON FUNCTION hippocampus._drop_anchors FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER chunks_drop_anchors AFTER DELETE ON hippocampus.chunks

@@ -7,12 +7,11 @@ SET enable_hashjoin = off -- or many rows that go would have all rows of all use
 SET enable_mergejoin = off
 AS $fn$
 BEGIN
-    -- of a user of whom no vector is left, there is none to look for, row by row
-    IF EXISTS (SELECT FROM (SELECT DISTINCT o.user_id, o.app_name FROM old_rows o) s
-            JOIN hippocampus.embeddings e ON e.user_id = s.user_id AND e.app_name = s.app_name) THEN
-        DELETE FROM hippocampus.embeddings e USING old_rows o
-        WHERE e.row_id = o.id AND e.user_id = o.user_id AND e.app_name = o.app_name;
+    IF hippocampus._user_goes() THEN
+        RETURN NULL;
     END IF;
+    DELETE FROM hippocampus.embeddings e USING old_rows o
+    WHERE e.row_id = o.id AND e.user_id = o.user_id AND e.app_name = o.app_name;
     DELETE FROM hippocampus.embedding_queue q USING old_rows o
     WHERE q.row_id = o.id AND q.user_id = o.user_id AND q.app_name = o.app_name;
     RETURN NULL;

@@ -9,8 +9,10 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     IF TG_OP = 'DELETE' THEN
-        PERFORM hippocampus._unindex_terms(TG_ARGV[0], array_agg(o.id), array_agg(o.user_id), array_agg(o.app_name))
-        FROM old_rows o;
+        IF NOT hippocampus._user_goes() THEN
+            PERFORM hippocampus._unindex_terms(TG_ARGV[0], array_agg(o.id), array_agg(o.user_id), array_agg(o.app_name))
+            FROM old_rows o;
+        END IF;
         RETURN NULL;
     END IF;
     -- a branch a source, with a plan of its own that the session keeps

@@ -16,7 +16,7 @@ BEGIN
         RETURN NULL;
     ELSIF TG_OP = 'DELETE' THEN
         DELETE FROM hippocampus.memory_labels l USING old_rows o
-        WHERE (o.tags <> '{}' OR o.metadata <> '{}')
+        WHERE NOT hippocampus._user_goes() AND (o.tags <> '{}' OR o.metadata <> '{}')
           AND l.memory_id = o.id AND l.user_id = o.user_id AND l.app_name = o.app_name;
         RETURN NULL;
     END IF;

@@ -1,4 +1,6 @@
--- Enqueues the sleeps that are due: of users of whom something was consolidated since their last one.
+-- Enqueues the sleeps that are due: of users of whom a memory was stored since their last one, by whatever way, but
+-- by the sleep itself; or of whom one that a sleep left got its vector. Nobody notes who these users are, which would
+-- cost each writer: it goes from one user of the index to the next.
 CREATE OR REPLACE FUNCTION hippocampus.enqueue_due_sleeps(
     p_limit integer DEFAULT 100,
     p_now timestamptz DEFAULT now()
@@ -9,16 +11,32 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 100000);
     PERFORM hippocampus._check_time('p_now', p_now);
-    RETURN (SELECT count(hippocampus.enqueue_sleep(d.user_id, d.app_name)) FROM (
-        SELECT DISTINCT j.user_id, j.app_name
-        FROM hippocampus.consolidation_policies p
-        JOIN hippocampus.consolidation_jobs j ON j.app_name = p.app_name AND j.status = 'completed'
-            AND j.created_at > p_now - 2 * make_interval(hours => p.sleep_hours)
-        WHERE p.sleep_enabled AND NOT EXISTS (
-            SELECT FROM hippocampus.sleep_reports r
-            WHERE r.user_id = j.user_id AND r.app_name = j.app_name
-              AND (r.created_at > p_now - make_interval(hours => p.sleep_hours) OR r.created_at > j.completed_at))
-        ORDER BY 2, 1 LIMIT p_limit) d);
+    IF NOT EXISTS (SELECT FROM hippocampus.consolidation_policies p WHERE p.sleep_enabled) THEN
+        RETURN 0;
+    END IF;
+    RETURN (
+        WITH RECURSIVE users AS (
+            (SELECT m.user_id, m.app_name FROM hippocampus.memories m ORDER BY m.user_id, m.app_name LIMIT 1)
+            UNION ALL
+            SELECT n.user_id, n.app_name FROM users u CROSS JOIN LATERAL (
+                SELECT m.user_id, m.app_name FROM hippocampus.memories m
+                WHERE (m.user_id, m.app_name) > (u.user_id, u.app_name) ORDER BY m.user_id, m.app_name LIMIT 1) n
+        )
+        SELECT count(hippocampus.enqueue_sleep(d.user_id, d.app_name)) FROM (
+            SELECT u.user_id, u.app_name FROM users u
+            JOIN hippocampus.consolidation_policies p ON p.app_name = u.app_name AND p.sleep_enabled
+            CROSS JOIN LATERAL (
+                SELECT coalesce(max(r.started_at) FILTER (WHERE r.status = 'completed'), '-infinity') AS seen, max(r.created_at) AS asked
+                FROM hippocampus.sleep_reports r WHERE r.user_id = u.user_id AND r.app_name = u.app_name) l
+            WHERE (l.asked IS NULL OR l.asked <= p_now - make_interval(hours => p.sleep_hours))
+              AND (EXISTS (SELECT FROM hippocampus.memories m WHERE m.user_id = u.user_id AND m.app_name = u.app_name
+                       AND m.created_at > l.seen AND m.source <> 'sleep')
+                OR EXISTS (SELECT FROM hippocampus.untidied_memories w
+                       JOIN hippocampus.embedding_models g ON g.status = 'serving'
+                       JOIN hippocampus.embeddings e ON e.user_id = w.user_id AND e.app_name = w.app_name
+                           AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = w.memory_id
+                       WHERE w.user_id = u.user_id AND w.app_name = u.app_name))
+            LIMIT p_limit) d);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.enqueue_due_sleeps IS

@@ -1,7 +1,8 @@
 -- Deletes all of a user in an app: every row of every table that names both. The tables are the catalog's, so
--- that none can be missed: those without keys to each other first (the indexes of words, vectors and labels: what
--- they no longer hold need not be taken out row by row), then those that refer to others. What a tenant may not delete
--- by itself (events, jobs) goes with its thread.
+-- that none can be missed: those without keys to each other first (the indexes of words, vectors and labels), then
+-- those that refer to others. What a tenant may not delete by itself (events, jobs) goes with its thread. The triggers
+-- that take a deleted row out of those indexes are told that the user goes whole: row by row, they would read again
+-- every vector and word that is gone already.
 CREATE OR REPLACE FUNCTION hippocampus.forget_user(
     p_user_id text,
     p_app_name text
@@ -20,6 +21,7 @@ BEGIN
     v_counts.events := (SELECT count(*) FROM hippocampus.events e WHERE e.user_id = p_user_id AND e.app_name = p_app_name);
     v_counts.memories := (SELECT count(*) FROM hippocampus.memories m WHERE m.user_id = p_user_id AND m.app_name = p_app_name);
     v_counts.facts := (SELECT count(*) FROM hippocampus.facts f WHERE f.user_id = p_user_id AND f.app_name = p_app_name);
+    PERFORM set_config('hippocampus.user_goes', 'on', true);
     FOR v_table IN
         WITH RECURSIVE tenant AS (
             SELECT c.oid, c.relname FROM pg_class c
@@ -41,6 +43,7 @@ BEGIN
     LOOP
         EXECUTE format('DELETE FROM hippocampus.%I WHERE user_id = $1 AND app_name = $2', v_table) USING p_user_id, p_app_name;
     END LOOP;
+    PERFORM set_config('hippocampus.user_goes', '', true);
     RETURN NEXT v_counts;
 END
 $fn$;

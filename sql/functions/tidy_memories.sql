@@ -28,7 +28,7 @@ BEGIN
     INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name)
     SELECT m.id, p_user_id, p_app_name FROM hippocampus.memories m
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.created_at > p_since AND m.superseded_by IS NULL AND m.memory_type <> 'summary'
-    ORDER BY m.id ON CONFLICT (user_id, app_name, memory_id) DO NOTHING;
+    ORDER BY m.id FOR KEY SHARE ON CONFLICT (user_id, app_name, memory_id) DO NOTHING;
     SELECT coalesce(array_agg(n.id), '{}') INTO v_ids FROM (
         SELECT m.id FROM hippocampus.untidied_memories u
         JOIN hippocampus.memories m ON m.id = u.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
@@ -62,7 +62,9 @@ BEGIN
         UPDATE hippocampus.memories m SET tags = h.tags FROM held h
         WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name RETURNING m.id)
     SELECT coalesce(array_agg(c.id), '{}') INTO v_tagged FROM changed c;
-    DELETE FROM hippocampus.untidied_memories u WHERE u.memory_id = ANY (v_ids) AND u.user_id = p_user_id AND u.app_name = p_app_name;
+    DELETE FROM hippocampus.untidied_memories u
+    WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND (u.memory_id = ANY (v_ids) OR NOT EXISTS (
+        SELECT FROM hippocampus.memories m WHERE m.id = u.memory_id AND m.user_id = u.user_id AND m.app_name = u.app_name));
     RETURN jsonb_build_object('looked_at', cardinality(v_ids), 'links', v_links, 'merged', cardinality(v_merged), 'tagged', cardinality(v_tagged),
         'changed_ids', to_jsonb((v_merged || v_tagged)[1:500]));
 END

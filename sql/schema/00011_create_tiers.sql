@@ -113,13 +113,10 @@ CREATE TABLE hippocampus.untidied_memories (
     memory_id uuid NOT NULL,
     user_id   text COLLATE "C" NOT NULL,
     app_name  text COLLATE "C" NOT NULL,
-    CONSTRAINT untidied_memories_pkey PRIMARY KEY (user_id, app_name, memory_id),
-    CONSTRAINT untidied_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE
+    CONSTRAINT untidied_memories_pkey PRIMARY KEY (user_id, app_name, memory_id)
 );
-CREATE INDEX untidied_memories_memory_id_idx ON hippocampus.untidied_memories (memory_id);
 COMMENT ON TABLE hippocampus.untidied_memories IS
-    'Memories that a sleep has seen and not put in order: their vector was still to come, or its time was up. The next one does.';
+    'Memories that a sleep has seen and not put in order: their vector was still to come, or its time was up. The next one does. A trigger takes out what is deleted: a foreign key would cost each deletion of a memory a look in here.';
 
 CREATE TABLE hippocampus.memory_labels (
     occurred_from timestamptz NOT NULL,
@@ -180,6 +177,17 @@ CREATE INDEX memory_links_to_id_idx ON hippocampus.memory_links (to_id);
 COMMENT ON TABLE hippocampus.memory_links IS
     'How memories of a user hang together, as typed edges; cycles are allowed. What is derived_from a memory is forgotten with it.';
 
+CREATE TABLE hippocampus.memory_roles (
+    memory_id uuid NOT NULL,
+    user_id   text COLLATE "C" NOT NULL,
+    app_name  text COLLATE "C" NOT NULL,
+    CONSTRAINT memory_roles_pkey PRIMARY KEY (memory_id, user_id, app_name),
+    CONSTRAINT memory_roles_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE
+);
+COMMENT ON TABLE hippocampus.memory_roles IS
+    'Memories that are more than their text: clusters, experiences, those with a name. The tables of these refer to this one, and it to memories: most memories are none of these, and are deleted without a look into each of them.';
+
 CREATE TABLE hippocampus.memory_clusters (
     created_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz NOT NULL,
@@ -190,7 +198,7 @@ CREATE TABLE hippocampus.memory_clusters (
     model      text COLLATE "C",
     CONSTRAINT memory_clusters_pkey PRIMARY KEY (id, user_id, app_name),
     CONSTRAINT memory_clusters_id_fkey FOREIGN KEY (id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+        REFERENCES hippocampus.memory_roles (memory_id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT memory_clusters_model_check CHECK (octet_length(model) <= 255)
 );
 CREATE INDEX memory_clusters_started_at_idx ON hippocampus.memory_clusters (user_id, app_name, started_at DESC);
@@ -249,7 +257,8 @@ DECLARE
     v_table text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads',
-            'event_uses', 'untidied_memories', 'memory_labels', 'shared_memories', 'memory_links', 'memory_clusters', 'memory_cluster_members', 'sleep_reports'] LOOP
+            'event_uses', 'untidied_memories', 'memory_labels', 'shared_memories', 'memory_links', 'memory_roles', 'memory_clusters',
+            'memory_cluster_members', 'sleep_reports'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
         EXECUTE format('CREATE POLICY %I ON hippocampus.%I TO hippocampus_owner, hippocampus_service, '
@@ -276,6 +285,9 @@ CREATE POLICY memory_labels_bound ON hippocampus.memory_labels
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY memory_links_bound ON hippocampus.memory_links
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY memory_roles_bound ON hippocampus.memory_roles
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY memory_clusters_bound ON hippocampus.memory_clusters
@@ -318,13 +330,13 @@ COMMENT ON VIEW hippocampus.named_clusters IS 'What list_clusters returns: a clu
 GRANT SELECT ON hippocampus.recollections, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.named_clusters
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
-GRANT SELECT ON hippocampus.event_uses, hippocampus.untidied_memories, hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_clusters,
+GRANT SELECT ON hippocampus.event_uses, hippocampus.untidied_memories, hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_roles, hippocampus.memory_clusters,
     hippocampus.memory_cluster_members, hippocampus.sleep_reports
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.event_uses, hippocampus.untidied_memories
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE (access_count, last_accessed_at) ON hippocampus.event_uses TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
-GRANT INSERT, DELETE ON hippocampus.memory_labels TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT INSERT, DELETE ON hippocampus.memory_labels, hippocampus.memory_roles TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE (weight) ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT DELETE ON hippocampus.memory_clusters, hippocampus.memory_cluster_members, hippocampus.sleep_reports
@@ -344,6 +356,6 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 -- +goose StatementBegin
 DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
 DROP VIEW hippocampus.named_clusters, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
-DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_links;
+DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_roles, hippocampus.memory_links;
 DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.untidied_memories, hippocampus.event_uses, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
 -- +goose StatementEnd

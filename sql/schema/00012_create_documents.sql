@@ -126,8 +126,6 @@ CREATE TABLE hippocampus.anchor_chunks (
         REFERENCES hippocampus.anchors (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT anchor_chunks_chunk_id_fkey FOREIGN KEY (chunk_id, user_id, app_name)
         REFERENCES hippocampus.chunks (id, user_id, app_name) ON DELETE CASCADE,
-    CONSTRAINT anchor_chunks_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT anchor_chunks_target_check CHECK (num_nonnulls(chunk_id, memory_id) = 1 AND row_id = coalesce(chunk_id, memory_id)),
     CONSTRAINT anchor_chunks_generation_check CHECK (generation >= 1),
     CONSTRAINT anchor_chunks_tier_check CHECK (tier IN ('semantic', 'episodic'))
@@ -136,7 +134,7 @@ CREATE INDEX anchor_chunks_chunk_id_idx ON hippocampus.anchor_chunks (chunk_id) 
 CREATE INDEX anchor_chunks_memory_id_idx ON hippocampus.anchor_chunks (memory_id) WHERE memory_id IS NOT NULL;
 CREATE INDEX anchor_chunks_generation_idx ON hippocampus.anchor_chunks (user_id, app_name, generation);
 COMMENT ON TABLE hippocampus.anchor_chunks IS
-    'The list of each anchor: the chunks and memories nearest to it. semantic rows are a rebuild''s, episodic ones of what was stored since.';
+    'The list of each anchor: the chunks and memories nearest to it. semantic rows are a rebuild''s, episodic ones of what was stored since. Who lists a memory holds its row, and a trigger takes out what is deleted: a foreign key would cost each deletion of a memory a look in here.';
 
 CREATE TABLE hippocampus.anchor_denials (
     created_at timestamptz NOT NULL DEFAULT now(),

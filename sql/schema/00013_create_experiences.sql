@@ -55,7 +55,7 @@ CREATE TABLE hippocampus.experiences (
     trajectory          jsonb NOT NULL DEFAULT '[]',
     CONSTRAINT experiences_pkey PRIMARY KEY (memory_id, user_id, app_name),
     CONSTRAINT experiences_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+        REFERENCES hippocampus.memory_roles (memory_id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT experiences_outcome_check CHECK (outcome IN ('success', 'partial', 'failure')),
     CONSTRAINT experiences_counts_check CHECK (steps >= 0 AND retries >= 0),
     CONSTRAINT experiences_task_check CHECK (octet_length(task) BETWEEN 1 AND 65536),
@@ -96,7 +96,7 @@ CREATE TABLE hippocampus.named_memories (
     name      text COLLATE "C" NOT NULL,
     CONSTRAINT named_memories_pkey PRIMARY KEY (user_id, app_name, kind, category, name),
     CONSTRAINT named_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
-        REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
+        REFERENCES hippocampus.memory_roles (memory_id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT named_memories_kind_check CHECK (kind IN ('skill', 'note')),
     CONSTRAINT named_memories_category_check CHECK (octet_length(category) <= 255),
     CONSTRAINT named_memories_name_check CHECK (octet_length(name) BETWEEN 1 AND 255)
