@@ -30,6 +30,8 @@ type RetentionOptions struct {
 const (
 	retentionPast   = 120.0 // days in which memories are stored and used
 	retentionFuture = 30.0  // days whose uses are what a memory is worth
+	medianRate      = 0.03  // uses a day: once in 33 days
+	endingShare     = 0.1   // of how many memories the use ends at some instant
 )
 
 // used is a memory with what is known of its use when it is judged, and how often it is used after.
@@ -41,16 +43,16 @@ type used struct {
 }
 
 // makeUse makes a history. Memories are stored evenly over the past. How often one is used differs
-// widely (log-normal, the median once in 33 days), and
-// for one in ten, use ends at some instant of its past or the time to come.
+// widely (log-normal), and for some, use ends at an instant of their past or the time to come. When a
+// memory was stored says nothing of how often it is used.
 func makeUse(n int, spread float64, seed uint64) []used {
 	rnd := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // a history that can be made again
 	memories := make([]used, n)
 	for i := range memories {
 		stored := rnd.Float64() * retentionPast
-		rate := 0.03 * math.Exp(math.Log(spread)*rnd.NormFloat64())
+		rate := medianRate * math.Exp(math.Log(spread)*rnd.NormFloat64())
 		end := retentionFuture
-		if rnd.IntN(10) == 0 {
+		if rnd.Float64() < endingShare {
 			end = -stored + rnd.Float64()*(stored+retentionFuture)
 		}
 		m := used{stored: stored, accessed: stored, expected: rate * max(end, 0)}
@@ -92,6 +94,30 @@ func judge(ctx context.Context, e *Engine, memories []used) (strength, ebbinghau
 	return strength, ebbinghaus, nil
 }
 
+// foreseen is how many uses of a memory are to be expected by one who sees what a score sees (when it was stored, how
+// often and when last it was used) and besides knows how the histories are made, this one's spread included: the mean
+// over all rates, each weighed by how well it explains what is seen. No score that sees no more keeps more in the long run.
+func foreseen(m *used, spread float64) float64 {
+	const steps, reach = 80, 4.0 // the rates from -4 σ to 4 σ
+	var weights [steps + 1]float64
+	most := math.Inf(-1)
+	rate := func(i int) float64 { return medianRate * math.Pow(spread, reach*(2*float64(i)/steps-1)) }
+	for i := range weights {
+		z := reach * (2*float64(i)/steps - 1)
+		weights[i] = float64(m.accesses)*math.Log(rate(i)) - rate(i)*m.stored - z*z/2
+		most = max(most, weights[i])
+	}
+	var uses, all float64
+	ends := endingShare / (m.stored + retentionFuture) // that it ends on a certain day
+	for i, weight := range weights {
+		weight, r := math.Exp(weight-most), rate(i)
+		uses += weight * r * ((1-endingShare)*retentionFuture + ends*retentionFuture*retentionFuture/2)
+		// it goes on; it ends in the time to come; it ended after its last use
+		all += weight * (1 - endingShare + ends*retentionFuture + ends*(math.Exp(min(r*m.accessed, 700))-1)/r)
+	}
+	return uses / all
+}
+
 // kept is the value of the keep memories that score highest.
 func kept(memories []used, keep int, score func(i int) float64) float64 {
 	order := make([]int, len(memories))
@@ -122,8 +148,8 @@ func Retention(ctx context.Context, e *Engine, opts *RetentionOptions, r *report
 	}
 	table := &report.Table{
 		Title: "Value kept, % of the oracle's",
-		Heads: []string{"spread", "seed", "strength", "ebbinghaus", "last use", "newest", "rates known", "uses to come"},
-		Notes: "newest keeps what was stored last, last use what was used last; rates known keeps by how often each is truly used, the most that one can do who does not know when: where that is below a figure, no score reaches it. The scores are the database's, at their defaults.",
+		Heads: []string{"spread", "seed", "strength", "ebbinghaus", "last use", "newest", "history", "rates known", "uses to come"},
+		Notes: "newest keeps what was stored last, last use what was used last; history keeps by the uses that are to be expected of what a score sees too, for one who knows how these histories are made: what it loses, no such score gains; rates known keeps by how often each is truly used, the most that one can do who does not know when: where that is below a figure, no score reaches it. The scores are the database's, at their defaults.",
 	}
 	for _, spread := range opts.Spreads {
 		for seed := opts.Seed; seed < opts.Seed+uint64(opts.Seeds); seed++ {
@@ -139,6 +165,7 @@ func Retention(ctx context.Context, e *Engine, opts *RetentionOptions, r *report
 			part := func(score func(i int) float64) float64 { return 100 * kept(memories, opts.Keep, score) / oracle }
 			table.Row(fmt.Sprint(spread), fmt.Sprint(seed), part(func(i int) float64 { return strength[i] }), part(func(i int) float64 { return ebbinghaus[i] }),
 				part(func(i int) float64 { return -memories[i].accessed }), part(func(i int) float64 { return -memories[i].stored }),
+				part(func(i int) float64 { return foreseen(&memories[i], spread) }),
 				part(func(i int) float64 { return memories[i].expected }), int(oracle))
 		}
 	}

@@ -33,9 +33,11 @@ func TestRetention(t *testing.T) {
 				values[i], err = strconv.ParseFloat(cell, 64)
 				require.NoError(t, err)
 			}
-			strength, newest, known := values[2], values[5], values[6]
+			strength, newest, history, known := values[2], values[5], values[6], values[7]
 			require.Greater(t, strength, newest)
 			require.Less(t, strength, known)
+			require.Less(t, history, known)
+			require.Greater(t, history, newest)
 			require.LessOrEqual(t, known, 100.0)
 		}
 		again, err := run(bench.RetentionOptions{Memories: 1000, Keep: 500, Seed: 2, Seeds: 1, Spreads: []float64{3}})
@@ -62,7 +64,7 @@ func TestRetention(t *testing.T) {
 		t.Parallel()
 		rows, err := run(bench.RetentionOptions{Memories: 100, Keep: 100, Seed: 1, Seeds: 1, Spreads: []float64{3}})
 		require.NoError(t, err)
-		require.Equal(t, []string{"100.00", "100.00", "100.00", "100.00", "100.00"}, rows[0][2:7])
+		require.Equal(t, []string{"100.00", "100.00", "100.00", "100.00", "100.00", "100.00"}, rows[0][2:8])
 	})
 
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
@@ -127,6 +128,30 @@ func TestConcurrency(t *testing.T) {
 			"SELECT count(*), count(*) FILTER (WHERE valid_until IS NULL) FROM hippocampus.facts").Scan(&rows, &current))
 		require.Equal(t, crowd, rows)
 		require.Equal(t, 1, current)
+	})
+
+	// Half of them put it in other words: what a classifier has compared must hold for what came up meanwhile, too.
+	t.Run("WritersOfOneFactThroughThePipelineLeaveOneRow", func(t *testing.T) {
+		t.Parallel()
+		for relation, want := range map[model.Relation][2]int{model.RelationDuplicate: {1, crowd}, model.RelationSupersedes: {0, crowd}} {
+			s := &scripted{relation: relation, facts: map[string][]model.Fact{
+				"0": {fact("about_redux", "strongly dislikes Redux", 0.8)}, "1": {fact("redux", "avoids Redux", 0.8)},
+			}}
+			b := setup(t, &service.Config{Classifier: s, Embedder: s, Reflector: s}, dbtest.MaxConns(16))
+			requireNoErrors(t, together(func(i int) error {
+				_, err := b.svc.RememberFacts(t.Context(), ada, fmt.Sprint(i%2), nil)
+				return err
+			}))
+			facts, err := b.svc.Facts(t.Context(), ada, nil)
+			require.NoError(t, err)
+			require.Len(t, facts, 1, relation)
+			var rows, told int
+			require.NoError(t, b.admin.QueryRow(t.Context(), "SELECT count(*), sum(encounter_count) FROM hippocampus.facts").Scan(&rows, &told))
+			require.Equal(t, want[1], told, "nobody's word is lost")
+			if want[0] > 0 {
+				require.Equal(t, want[0], rows)
+			}
+		}
 	})
 
 	t.Run("WritersOfOneThreadLeaveNoGap", func(t *testing.T) {

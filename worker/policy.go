@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,10 @@ const (
 
 	// sharedBatch is how many shared memories get the vector that came after they were shared.
 	sharedBatch = 1000
+
+	// sleepShare bounds the look for users whose sleep is due, which goes through all users: a look that
+	// took a second is not repeated for this many.
+	sleepShare = 100
 )
 
 // PolicyArgs asks for what the policies of apps say is due: consolidations that no append enqueued,
@@ -37,6 +42,8 @@ func (PolicyArgs) InsertOpts() river.InsertOpts {
 type policyWorker struct {
 	river.WorkerDefaults[PolicyArgs]
 	*Worker
+
+	nextSleeps atomic.Int64 // when to look for sleeps again, in Unix nanoseconds
 }
 
 // Timeout is the time limit of a job.
@@ -62,7 +69,7 @@ func (w *policyWorker) Work(ctx context.Context, job *river.Job[PolicyArgs]) err
 	if err != nil {
 		return fmt.Errorf("adapt thresholds: %w", db.Wrap(err))
 	}
-	sleeps, err := w.queries.SleepEnqueueDue(ctx, w.pool, policyBatch)
+	sleeps, err := w.sleeps(ctx)
 	if err != nil {
 		return fmt.Errorf("enqueue sleeps: %w", db.Wrap(err))
 	}
@@ -70,6 +77,16 @@ func (w *policyWorker) Work(ctx context.Context, job *river.Job[PolicyArgs]) err
 		w.logger.InfoContext(ctx, "policies were seen to", "job", job.ID, "consolidations", enqueued, "thresholds", moved, "sleeps", sleeps)
 	}
 	return nil
+}
+
+func (w *policyWorker) sleeps(ctx context.Context) (int32, error) {
+	start := time.Now()
+	if start.UnixNano() < w.nextSleeps.Load() {
+		return 0, nil
+	}
+	sleeps, err := w.queries.SleepEnqueueDue(ctx, w.pool, policyBatch)
+	w.nextSleeps.Store(time.Now().Add(sleepShare * time.Since(start)).UnixNano())
+	return sleeps, err
 }
 
 func (w *policyWorker) batch(ctx context.Context) (enqueued int, err error) {

@@ -113,6 +113,36 @@ func TestForgetUser(t *testing.T) {
 	require.Empty(t, b.holders(t, b.UserID))
 	require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", other.UserID))
 	require.Equal(t, counts{}, rowOf[counts](t, b, "SELECT * FROM hippocampus.forget_user($1, $2)", b.UserID, b.AppName))
+
+	// Who comes back in the same transaction is forgotten row by row again, out of every index.
+	again := b.rememberWith(t, "zqxagain", "p_embedding => $5, p_tags => '{zqxtag}'", vector(1))
+	b.exec(t, "SELECT hippocampus.forget($1, $2, ARRAY[$3::uuid])", b.UserID, b.AppName, again)
+	require.Empty(t, b.holders(t, "zqx"))
+	require.Empty(t, b.holders(t, again.String()))
+}
+
+// What refers to a memory through another table, or is kept by a trigger, goes with it as by a foreign key.
+func TestForgetTakesRolesAndListsAlong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	const role = "INSERT INTO hippocampus.named_memories (memory_id, user_id, app_name, kind, name) VALUES ($3, $1, $2, 'note', $4)"
+	id, stays := b.remember(t, "zqxnamed"), b.remember(t, "another one")
+	b.exec(t, role, b.UserID, b.AppName, id, "zqxname")
+	b.exec(t, role, b.UserID, b.AppName, stays, "a name")
+	b.refuses(t, "23503", "memory_roles", role, b.UserID, b.AppName, uuid.New(), "of nothing")
+	b.refuses(t, "23503", "memory_roles", role, b.UserID, b.AppName+"x", stays, "of another's")
+	anchor := uuid.New()
+	b.exec(t, `INSERT INTO hippocampus.anchors (id, user_id, app_name, key, kind, term, since, until, df) VALUES ($3, $1, $2, 'a term', 'word', 'a term', 1, 1, 1)`, b.UserID, b.AppName, anchor)
+	b.exec(t, `INSERT INTO hippocampus.anchor_chunks (generation, score, anchor_id, row_id, memory_id, user_id, app_name)
+		SELECT 1, 0.9, $3, m, m, $1, $2 FROM unnest($4::uuid[]) m`, b.UserID, b.AppName, anchor, []uuid.UUID{id, stays})
+	b.exec(t, "INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name) SELECT m, $1, $2 FROM unnest($3::uuid[]) m",
+		b.UserID, b.AppName, []uuid.UUID{id, stays})
+	b.exec(t, "SELECT hippocampus.forget($1, $2, ARRAY[$3::uuid])", b.UserID, b.AppName, id)
+	require.Empty(t, b.holders(t, "zqx"))
+	require.Empty(t, b.holders(t, id.String()))
+	for _, table := range []string{"anchor_chunks", "memory_roles", "named_memories", "untidied_memories"} {
+		require.Equal(t, []uuid.UUID{stays}, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus."+table+" WHERE user_id = $1", b.UserID), table)
+	}
 }
 
 // Nothing of a user is left in any column of any table, of whatever kind it was stored as.
