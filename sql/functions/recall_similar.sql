@@ -16,6 +16,7 @@ CREATE OR REPLACE FUNCTION hippocampus.recall_similar(
 ) RETURNS SETOF hippocampus.recollections
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan -- to plan would take as long as a small tenant's search
 AS $fn$
 DECLARE
     v_terms text[] := hippocampus._query_terms(p_app_name, p_query);

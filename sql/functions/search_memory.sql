@@ -28,7 +28,6 @@ SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
     v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
-    v_pool integer; -- candidates of an arm, where no filter can thin them out
     v_weights jsonb;
     v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
     v_author double precision := coalesce(v_evidence -> 'author', '0');
@@ -40,7 +39,6 @@ DECLARE
     v_vector double precision;
     v_strength double precision;
     v_recency double precision;
-    v_browse boolean;
     v_when tstzrange := hippocampus.resolve_time(p_query, p_now); -- the day or week that the question names
     v_terms text[];
     v_serving hippocampus.embedding_models;
@@ -55,7 +53,6 @@ BEGIN
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
     v_filtered := v_filtered OR EXISTS ( -- of the model strength, what is too weak is not remembered
         SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
-    v_pool := greatest(50, least(4 * p_limit, p_limit + 100));
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
@@ -63,32 +60,14 @@ BEGIN
     v_vector := coalesce(v_weights -> 'vector', '0');
     v_strength := coalesce(v_weights -> 'strength', '0');
     v_recency := coalesce(v_weights -> 'recency', '0');
-    -- no word to look up and no vector: the caller browses, strongest and newest first
     v_terms := hippocampus._query_terms(p_app_name, p_query);
     IF upper(v_when) - lower(v_when) > interval '10 days' THEN
         v_when := NULL; -- of a month people tell long after it
     END IF;
-    v_browse := p_query_embedding IS NULL AND cardinality(v_terms) = 0;
     RETURN QUERY
-    WITH words AS MATERIALIZED (
-        SELECT w.row_id, w.score FROM hippocampus._word_hits(p_user_id, p_app_name, v_terms,
-            CASE WHEN v_filtered THEN NULL ELSE v_pool END, v_evidence) w
-    ), meaning AS MATERIALIZED (
-        SELECT v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding,
-            CASE WHEN v_filtered THEN 1000000 ELSE v_pool END, v_filtered) v
-    ), browsed AS (
-        SELECT m.id FROM hippocampus.memories m
-        WHERE v_browse AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
-        ORDER BY m.occurred_from DESC, m.id LIMIT CASE WHEN v_filtered THEN NULL ELSE v_pool END
-    ), candidates AS (
-        SELECT c.row_id, max(c.words) AS words, max(c.similarity) AS similarity, max(c.anchored) AS anchored
-        FROM (SELECT w.row_id, w.score AS words, NULL::double precision AS similarity, NULL::double precision AS anchored FROM words w
-              UNION ALL SELECT n.row_id, NULL, n.similarity, NULL FROM meaning n
-              UNION ALL SELECT a.row_id, NULL, NULL, a.score
-              FROM hippocampus.lookup_anchors(p_user_id, p_app_name, p_query, p_query_embedding, p_project_anchors, 100) a
-              WHERE p_project_anchors IS NOT NULL AND a.origin = 'memory'
-              UNION ALL SELECT b.id, NULL, NULL, NULL FROM browsed b) c
-        GROUP BY c.row_id
+    WITH candidates AS MATERIALIZED (
+        SELECT * FROM hippocampus._search_candidates(p_user_id, p_app_name, p_query, p_query_embedding, v_terms, v_evidence,
+            CASE WHEN NOT v_filtered THEN greatest(50, least(4 * p_limit, p_limit + 100)) END, p_project_anchors)
     ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
         SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
                 THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
