@@ -128,16 +128,16 @@ BEGIN
             AND h.total <= o.total AND h.word_score > 0
         GROUP BY h.row_id
     ), top AS MATERIALIZED (
-        SELECT s.*, coalesce(h.total + 1e-6 - s.total, 0) AS lent FROM spaced s LEFT JOIN heirs h ON h.row_id = s.row_id
-        ORDER BY s.total + coalesce(h.total + 1e-6 - s.total, 0) DESC, s.occurred_until DESC, s.row_id LIMIT p_limit
+        SELECT s.*, coalesce(h.total + 1e-6, s.total) AS standing FROM spaced s LEFT JOIN heirs h ON h.row_id = s.row_id
+        ORDER BY standing DESC, s.occurred_until DESC, s.row_id LIMIT p_limit
     )
-    SELECT m.id, m.content, m.memory_type, m.category, t.total + t.lent, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
-        t.word_score, t.worth, t.asked, t.timely, t.spread, t.lent,
+    SELECT m.id, m.content, m.memory_type, m.category, t.standing, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
+        t.word_score, t.worth, t.asked, t.timely, t.spread, t.standing - t.total,
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t
     JOIN hippocampus.memories m ON m.id = t.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-    ORDER BY t.total + t.lent DESC, t.occurred_until DESC, t.row_id;
+    ORDER BY t.standing DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
