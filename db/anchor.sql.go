@@ -129,62 +129,97 @@ func (q *Queries) AnchorIndexListDue(ctx context.Context, db DBTX, before *time.
 	return items, nil
 }
 
-const anchorListTexts = `-- name: AnchorListTexts :many
-WITH allowed AS (
-    SELECT array_agg(s.source) AS sources FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2
-)
-(SELECT c.id, d.kind, d.title, c.heading, c.content FROM hippocampus.chunks c
- JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
- WHERE $3::text = 'chunk' AND c.user_id = $1 AND c.app_name = $2 AND c.id > $4
-   AND ((SELECT allowed.sources FROM allowed) IS NULL OR d.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
- ORDER BY c.id LIMIT $5)
-UNION ALL
-(SELECT m.id, 'text'::text, ''::text, ''::text, m.content FROM hippocampus.memories m
- WHERE $3::text = 'memory' AND m.user_id = $1 AND m.app_name = $2 AND m.id > $4
-   AND m.superseded_by IS NULL AND ((SELECT allowed.sources FROM allowed) IS NULL OR m.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
- ORDER BY m.id LIMIT $5)
-ORDER BY 1
+const anchorListChunks = `-- name: AnchorListChunks :many
+SELECT c.id, d.path, c.position, d.kind, d.title, c.heading, c.content
+FROM hippocampus.documents d
+JOIN hippocampus.chunks c ON c.document_id = d.id AND c.user_id = d.user_id AND c.app_name = d.app_name
+WHERE d.user_id = $1 AND d.app_name = $2 AND d.path >= $3 AND (d.path > $3 OR c.position > $4)
+  AND (NOT EXISTS (SELECT FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2)
+       OR d.source IN (SELECT s.source FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2))
+ORDER BY d.path, c.position LIMIT 2000
 `
 
-type AnchorListTextsParams struct {
-	UserID  string
-	AppName string
-	Origin  string
-	AfterID uuid.UUID
-	MaxRows int32
+type AnchorListChunksParams struct {
+	UserID        string
+	AppName       string
+	AfterPath     string
+	AfterPosition int32
 }
 
-type AnchorListTextsRow struct {
-	ID      uuid.UUID
-	Kind    string
-	Title   string
-	Heading string
-	Content string
+type AnchorListChunksRow struct {
+	ID       uuid.UUID
+	Path     string
+	Position int32
+	Kind     string
+	Title    string
+	Heading  string
+	Content  string
 }
 
-// What a rebuild reads, in the order of ids: chunks, or memories, of sources that are allowed.
-func (q *Queries) AnchorListTexts(ctx context.Context, db DBTX, arg *AnchorListTextsParams) ([]*AnchorListTextsRow, error) {
-	rows, err := db.Query(ctx, anchorListTexts,
+// What a rebuild reads, of sources that are allowed, in the order in which documents are stored: by path, of which the
+// chunks lie side by side. The limit is no argument, so that the plan for any arguments knows it.
+func (q *Queries) AnchorListChunks(ctx context.Context, db DBTX, arg *AnchorListChunksParams) ([]*AnchorListChunksRow, error) {
+	rows, err := db.Query(ctx, anchorListChunks,
 		arg.UserID,
 		arg.AppName,
-		arg.Origin,
-		arg.AfterID,
-		arg.MaxRows,
+		arg.AfterPath,
+		arg.AfterPosition,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*AnchorListTextsRow{}
+	items := []*AnchorListChunksRow{}
 	for rows.Next() {
-		var i AnchorListTextsRow
+		var i AnchorListChunksRow
 		if err := rows.Scan(
 			&i.ID,
+			&i.Path,
+			&i.Position,
 			&i.Kind,
 			&i.Title,
 			&i.Heading,
 			&i.Content,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const anchorListMemories = `-- name: AnchorListMemories :many
+SELECT m.id, m.content FROM hippocampus.memories m
+WHERE m.user_id = $1 AND m.app_name = $2 AND m.id > $3 AND m.superseded_by IS NULL
+  AND (NOT EXISTS (SELECT FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2)
+       OR m.source IN (SELECT s.source FROM hippocampus.allowed_sources s WHERE s.user_id = $1 AND s.app_name = $2))
+ORDER BY m.id LIMIT 2000
+`
+
+type AnchorListMemoriesParams struct {
+	UserID  string
+	AppName string
+	AfterID uuid.UUID
+}
+
+type AnchorListMemoriesRow struct {
+	ID      uuid.UUID
+	Content string
+}
+
+func (q *Queries) AnchorListMemories(ctx context.Context, db DBTX, arg *AnchorListMemoriesParams) ([]*AnchorListMemoriesRow, error) {
+	rows, err := db.Query(ctx, anchorListMemories, arg.UserID, arg.AppName, arg.AfterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*AnchorListMemoriesRow{}
+	for rows.Next() {
+		var i AnchorListMemoriesRow
+		if err := rows.Scan(&i.ID, &i.Content); err != nil {
 			return nil, err
 		}
 		items = append(items, &i)

@@ -24,7 +24,6 @@ const (
 	// seems to live. A model's answer comes within it.
 	anchorLease = 2 * time.Minute
 
-	anchorReadBatch = 2000
 	anchorPutBatch  = 500
 	anchorFillBatch = 25
 )
@@ -220,31 +219,11 @@ func (b *anchorBuild) read(ctx context.Context) ([]*document.Term, error) {
 		return nil, fmt.Errorf("read the setting anchors: %w", err)
 	}
 	vocabulary := document.NewVocabulary()
-	for _, origin := range []string{"chunk", "memory"} {
-		after := uuid.Nil
-		for {
-			if err := b.hold(ctx); err != nil {
-				return nil, err
-			}
-			rows, err := b.queries.AnchorListTexts(ctx, b.pool, &db.AnchorListTextsParams{
-				AfterID: after, AppName: b.scope.AppName, MaxRows: anchorReadBatch, Origin: origin, UserID: b.scope.UserID,
-			})
-			if err != nil {
-				return nil, err
-			}
-			for _, r := range rows {
-				row := &document.Row{Content: r.Content, Heading: r.Heading, ID: r.ID}
-				if r.Kind != "text" {
-					row.Name, row.NameKind = r.Title, r.Kind
-				}
-				vocabulary.Add(row)
-				after = r.ID
-			}
-			b.result.Rows += len(rows)
-			if len(rows) < anchorReadBatch {
-				break
-			}
-		}
+	if err := b.readChunks(ctx, vocabulary); err != nil {
+		return nil, err
+	}
+	if err := b.readMemories(ctx, vocabulary); err != nil {
+		return nil, err
 	}
 	return vocabulary.Terms(settings.Vocabulary, func(words []string) (map[string]bool, error) {
 		stop, err := b.queries.AnchorStopWords(ctx, b.pool, words)
@@ -257,6 +236,46 @@ func (b *anchorBuild) read(ctx context.Context) ([]*document.Term, error) {
 		}
 		return is, nil
 	})
+}
+
+func (b *anchorBuild) readChunks(ctx context.Context, vocabulary *document.Vocabulary) error {
+	after := &db.AnchorListChunksParams{AppName: b.scope.AppName, UserID: b.scope.UserID}
+	for {
+		if err := b.hold(ctx); err != nil {
+			return err
+		}
+		rows, err := b.queries.AnchorListChunks(ctx, b.pool, after)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			row := &document.Row{Content: r.Content, Heading: r.Heading, ID: r.ID}
+			if r.Kind != "text" {
+				row.Name, row.NameKind = r.Title, r.Kind
+			}
+			vocabulary.Add(row)
+			after.AfterPath, after.AfterPosition = r.Path, r.Position
+		}
+		b.result.Rows += len(rows)
+	}
+}
+
+func (b *anchorBuild) readMemories(ctx context.Context, vocabulary *document.Vocabulary) error {
+	after := &db.AnchorListMemoriesParams{AppName: b.scope.AppName, UserID: b.scope.UserID}
+	for {
+		if err := b.hold(ctx); err != nil {
+			return err
+		}
+		rows, err := b.queries.AnchorListMemories(ctx, b.pool, after)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			vocabulary.Add(&document.Row{Content: r.Content, ID: r.ID})
+			after.AfterID = r.ID
+		}
+		b.result.Rows += len(rows)
+	}
 }
 
 // put writes the vocabulary, and gives each anchor that is new its vector.

@@ -18,22 +18,23 @@ SELECT i.* FROM hippocampus.anchor_indexes i
 WHERE i.built_at IS NULL OR i.built_at < @before
 ORDER BY i.user_id, i.app_name;
 
--- name: AnchorListTexts :many
--- What a rebuild reads, in the order of ids: chunks, or memories, of sources that are allowed.
-WITH allowed AS (
-    SELECT array_agg(s.source) AS sources FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name
-)
-(SELECT c.id, d.kind, d.title, c.heading, c.content FROM hippocampus.chunks c
- JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = c.user_id AND d.app_name = c.app_name
- WHERE @origin::text = 'chunk' AND c.user_id = @user_id AND c.app_name = @app_name AND c.id > @after_id
-   AND ((SELECT allowed.sources FROM allowed) IS NULL OR d.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
- ORDER BY c.id LIMIT @max_rows)
-UNION ALL
-(SELECT m.id, 'text'::text, ''::text, ''::text, m.content FROM hippocampus.memories m
- WHERE @origin::text = 'memory' AND m.user_id = @user_id AND m.app_name = @app_name AND m.id > @after_id
-   AND m.superseded_by IS NULL AND ((SELECT allowed.sources FROM allowed) IS NULL OR m.source = ANY ((SELECT allowed.sources FROM allowed)::text[]))
- ORDER BY m.id LIMIT @max_rows)
-ORDER BY 1;
+-- name: AnchorListChunks :many
+-- What a rebuild reads, of sources that are allowed, in the order in which documents are stored: by path, of which the
+-- chunks lie side by side. The limit is no argument, so that the plan for any arguments knows it.
+SELECT c.id, d.path, c.position, d.kind, d.title, c.heading, c.content
+FROM hippocampus.documents d
+JOIN hippocampus.chunks c ON c.document_id = d.id AND c.user_id = d.user_id AND c.app_name = d.app_name
+WHERE d.user_id = @user_id AND d.app_name = @app_name AND d.path >= @after_path AND (d.path > @after_path OR c.position > @after_position)
+  AND (NOT EXISTS (SELECT FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name)
+       OR d.source IN (SELECT s.source FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name))
+ORDER BY d.path, c.position LIMIT 2000;
+
+-- name: AnchorListMemories :many
+SELECT m.id, m.content FROM hippocampus.memories m
+WHERE m.user_id = @user_id AND m.app_name = @app_name AND m.id > @after_id AND m.superseded_by IS NULL
+  AND (NOT EXISTS (SELECT FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name)
+       OR m.source IN (SELECT s.source FROM hippocampus.allowed_sources s WHERE s.user_id = @user_id AND s.app_name = @app_name))
+ORDER BY m.id LIMIT 2000;
 
 -- name: AnchorPut :many
 SELECT a.id, a.term FROM hippocampus._put_anchors(p_user_id => @user_id, p_app_name => @app_name, p_token => @token,
