@@ -90,10 +90,11 @@ WITH current AS (
     GROUP BY t.user_id, t.app_name, t.source
     HAVING sum(t.rows) > coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) / 2
     UNION ALL
-    -- Anchors are looked at beside all else that a question looks at, and for every row that is stored; from some thousands on an index is faster.
+    -- Anchors are looked at for every question and every row that is stored, beside all else that these look at, and
+    -- with nothing else to wait for: from a thousand or two on an index is faster.
     SELECT a.user_id, a.app_name, 'anchor', m.most
     FROM hippocampus.anchor_indexes a
-    CROSS JOIN LATERAL (SELECT greatest(1, coalesce((hippocampus._setting(a.app_name, 'exact_search_rows'))::bigint, 10000) / 4) AS most) m
+    CROSS JOIN LATERAL (SELECT greatest(1, coalesce((hippocampus._setting(a.app_name, 'exact_search_rows'))::bigint, 10000) / 8) AS most) m
     WHERE a.anchors > m.most / 2
 ), counted AS (
     SELECT s.generation, l.user_id, l.app_name, l.source, l.most,
