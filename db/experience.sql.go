@@ -14,50 +14,6 @@ import (
 	pgvector "github.com/pgvector/pgvector-go"
 )
 
-const experienceList = `-- name: ExperienceList :many
-SELECT recorded_at, steps, retries, instruction_version, memory_id, user_id, app_name, outcome, instruction_key, task, insight, trajectory FROM hippocampus.experiences e
-WHERE e.user_id = $1 AND e.app_name = $2 ORDER BY e.recorded_at DESC, e.memory_id LIMIT $3
-`
-
-type ExperienceListParams struct {
-	UserID  string
-	AppName string
-	MaxRows int32
-}
-
-func (q *Queries) ExperienceList(ctx context.Context, db DBTX, arg *ExperienceListParams) ([]*Experience, error) {
-	rows, err := db.Query(ctx, experienceList, arg.UserID, arg.AppName, arg.MaxRows)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*Experience{}
-	for rows.Next() {
-		var i Experience
-		if err := rows.Scan(
-			&i.RecordedAt,
-			&i.Steps,
-			&i.Retries,
-			&i.InstructionVersion,
-			&i.MemoryID,
-			&i.UserID,
-			&i.AppName,
-			&i.Outcome,
-			&i.InstructionKey,
-			&i.Task,
-			&i.Insight,
-			&i.Trajectory,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const experiencePromote = `-- name: ExperiencePromote :one
 SELECT created_at, version, restores, token_count, token_count_exact, app_name, instruction_key, content, metadata FROM hippocampus.promote_experience(
     p_user_id => $1, p_app_name => $2, p_memory_id => $3,

@@ -231,24 +231,6 @@ type EventHit struct {
 	CreatedAt       time.Time
 }
 
-// Tasks that were done and taught something: the structured side of a memory, and the candidates for instructions. Goes with its memory.
-type Experience struct {
-	RecordedAt         time.Time
-	Steps              int32
-	Retries            int32
-	InstructionVersion *int32
-	MemoryID           uuid.UUID
-	UserID             string
-	AppName            string
-	Outcome            string
-	// The instruction that promote_experience made of it, with instruction_version.
-	InstructionKey *string
-	Task           string
-	Insight        *string
-	// The steps, in order: strings or objects.
-	Trajectory json.RawMessage
-}
-
 // What record_experience returns: whether it was kept, as which memory, why or why not, and its tags.
 type ExperienceDecision struct {
 	Stored   bool

@@ -84,9 +84,10 @@ type RecentEventsOptions struct {
 	ThreadID *uuid.UUID
 }
 
-// RecentEvents lists the newest events, oldest first: short-term memory.
+// RecentEvents lists the newest events, oldest first. What of them is short-term memory, by the app's
+// policy, [OpenMemoryService.ShortTermMemory] tells.
 //
-// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument].
+// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument]; [db.ErrThreadNotFound].
 func (s *OpenMemoryService) RecentEvents(ctx context.Context, scope Scope, opts *RecentEventsOptions) ([]*Event, error) {
 	return s.recentEvents(ctx, s.bound(scope), scope, opts)
 }
@@ -164,7 +165,7 @@ type EventHit struct {
 // first. An event shares in the score of its neighbours, since an answer does not repeat its
 // question.
 //
-// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument]; [db.ErrInvalidText].
+// Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument]; [db.ErrInvalidText]; [db.ErrThreadNotFound].
 func (s *OpenMemoryService) RecallConversation(
 	ctx context.Context, scope Scope, query string, opts *RecallOptions,
 ) ([]*EventHit, error) {

@@ -65,9 +65,10 @@
 // [db.ErrInvalidScope]. As ever in Postgres, an error that came from the database leaves the
 // transaction to be rolled back, to a savepoint if there is one.
 //
-// Some have no Tx variant. Job and WaitJob follow a worker, which sees nothing of a transaction that
-// has not committed. CleanupAllMemories is nobody's in particular. Blocks, Stats, RetentionDistribution
-// and Doctor look at the whole, for people and dashboards.
+// What writes has one, but for IndexMemory and WaitJob, which wait for a worker that sees nothing of a transaction
+// that has not committed, and CleanupAllMemories, which commits batch by batch and is nobody's in particular. Of
+// what reads, lists and counts for people and dashboards (Blocks, Stats, SleepReports, Doctor and the like) and
+// searches that explain or look elsewhere (ExplainSearch, SearchThreads, Documents) have none.
 //
 // # Models
 //

@@ -85,21 +85,14 @@ func (s *OpenMemoryService) facts(ctx context.Context, conn db.DBTX, scope Scope
 	if err := checkScope(scope); err != nil {
 		return nil, err
 	}
-	params := &db.FactListAsOfParams{AppName: scope.AppName, At: opts.AsOf, KnownAt: opts.KnownAt, UserID: scope.UserID}
+	if err := checkTexts(maxID, "FactType", opts.FactType, "Key", opts.Key); err != nil {
+		return nil, err
+	}
+	params := &db.FactListAsOfParams{
+		AppName: scope.AppName, At: opts.AsOf, FactType: nonEmpty(opts.FactType), Key: nonEmpty(opts.Key), KnownAt: opts.KnownAt, UserID: scope.UserID,
+	}
 	if params.At == nil {
 		params.At = s.now()
-	}
-	for name, filter := range map[string]struct {
-		value string
-		param **string
-	}{"FactType": {opts.FactType, &params.FactType}, "Key": {opts.Key, &params.Key}} {
-		if filter.value == "" {
-			continue
-		}
-		if err := checkText(name, filter.value, maxID); err != nil {
-			return nil, err
-		}
-		*filter.param = &filter.value
 	}
 	rows, err := s.queries.FactListAsOf(ctx, conn, params)
 	if err != nil {

@@ -153,3 +153,25 @@ func TestEveryWriteHasATwin(t *testing.T) {
 	require.Empty(t, alone, "they write, and have no variant that joins a transaction")
 	require.Greater(t, found, 30)
 }
+
+// TestEveryTwinIsTried: a variant that nobody calls may lose the caller's transaction, and nobody would see it.
+func TestEveryTwinIsTried(t *testing.T) {
+	t.Parallel()
+	var tests strings.Builder
+	files, err := filepath.Glob("*_test.go")
+	require.NoError(t, err)
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		tests.Write(raw)
+	}
+	var untried []string
+	for receiver, methods := range methods(t) {
+		for name := range methods {
+			if ast.IsExported(receiver) && ast.IsExported(name) && strings.HasSuffix(name, "Tx") && !strings.Contains(tests.String(), "."+name+"(") {
+				untried = append(untried, receiver+"."+name)
+			}
+		}
+	}
+	require.Empty(t, untried, "no test calls them")
+}

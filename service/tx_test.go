@@ -25,7 +25,7 @@ func (b *testBundle) begin(t *testing.T, fn func(tx pgx.Tx) error) error {
 func TestTx(t *testing.T) {
 	t.Parallel()
 
-	// Every Tx variant in one transaction, with what it wrote seen by the next, and then rolled back.
+	// Tx variants in one transaction, with what one wrote seen by the next, and then rolled back.
 	t.Run("RollsBackWhole", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, nil)
@@ -151,7 +151,7 @@ func TestTx(t *testing.T) {
 	})
 }
 
-// writeAll calls every Tx variant.
+// writeAll calls the Tx variants of the log, of memories and of blocks; the others are those of [TestTwins].
 func (b *testBundle) writeAll(t *testing.T, tx pgx.Tx, kept, memory uuid.UUID) {
 	t.Helper()
 	ctx, svc := t.Context(), b.svc

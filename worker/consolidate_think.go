@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,7 +38,7 @@ func (c *consolidation) think(ctx context.Context, p *piece) (*learned, error) {
 	wait.Wait()
 	switch {
 	case fastErr != nil && (deepErr != nil || !l.reflected):
-		return nil, fastErr
+		return nil, errors.Join(fastErr, deepErr)
 	case deepErr != nil && !l.replayed:
 		return nil, deepErr
 	case fastErr != nil:

@@ -7,9 +7,11 @@
 //   - [EmbedArgs] gives vectors to rows that have none.
 //   - [CountTokensArgs] replaces estimated token counts by exact ones.
 //   - [PolicyArgs] asks for the consolidations that are due by the policies of apps.
-//   - [RetentionArgs] refreshes retention scores and forgets what has faded.
+//   - [RetentionArgs] forgets what has faded.
+//   - [HarvestArgs] reads corrections and tasks for lessons and experiences.
 //   - [SleepArgs] puts a user's memories in order: links, tags, merges, clusters, insights.
 //   - [IndexArgs] gives large tenants a vector index of their own.
+//   - [AnchorArgs] makes the anchor indexes of documents anew.
 //
 // Any number of processes may run a [Worker] on one database. A worker may be killed at any moment:
 // what a job learned is stored in the transaction that ends it, so that nothing is lost or doubled.

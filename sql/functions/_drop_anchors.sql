@@ -15,7 +15,8 @@ BEGIN
         UPDATE hippocampus.anchors a SET witnesses = w.ids
         FROM (SELECT n.id, n.user_id, n.app_name, (array_agg(DISTINCT k.id))[1:8] AS ids
               FROM (SELECT o.user_id, o.app_name, o.document_id, array_agg(o.id) AS gone FROM old_rows o
-                    WHERE EXISTS (SELECT FROM hippocampus.chunks c WHERE c.document_id = o.document_id)
+                    WHERE EXISTS (SELECT FROM hippocampus.chunks c
+                        WHERE c.document_id = o.document_id AND c.user_id = o.user_id AND c.app_name = o.app_name)
                     GROUP BY o.user_id, o.app_name, o.document_id) g
               JOIN hippocampus.anchors n ON n.user_id = g.user_id AND n.app_name = g.app_name AND n.witnesses && g.gone
               JOIN hippocampus.chunks c ON c.document_id = g.document_id AND c.user_id = g.user_id AND c.app_name = g.app_name

@@ -38,7 +38,8 @@ BEGIN
     SELECT d.* INTO v_before FROM hippocampus.documents d
     WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.path = p_path FOR NO KEY UPDATE;
     IF (v_before.content_hash, v_before.source, v_before.title, v_before.kind, v_before.metadata) = (v_hash, p_source, p_title, p_kind, v_metadata) THEN
-        RETURN QUERY SELECT v_before.id, 0, (SELECT count(*)::integer FROM hippocampus.chunks c WHERE c.document_id = v_before.id), 0, true;
+        RETURN QUERY SELECT v_before.id, 0, (SELECT count(*)::integer FROM hippocampus.chunks c
+            WHERE c.document_id = v_before.id AND c.user_id = p_user_id AND c.app_name = p_app_name), 0, true;
         RETURN;
     END IF;
     INSERT INTO hippocampus.documents AS d (created_at, updated_at, user_id, app_name, path, source, kind, title, content_hash, metadata)

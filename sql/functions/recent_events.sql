@@ -1,4 +1,5 @@
--- Short-term memory: the newest events of a thread, or of all of a user's threads, oldest first.
+-- The newest events of a thread, or of all of a user's threads, oldest first, whatever they matter: what of them is short-term
+-- memory is short_term_memory's to say.
 CREATE OR REPLACE FUNCTION hippocampus.recent_events(
     p_user_id text,
     p_app_name text,

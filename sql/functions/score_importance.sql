@@ -1,4 +1,4 @@
--- Seed weights of a category, plus adjustments that the context names, clamped to [0, 1].
+-- The weight of a category, plus adjustments that the context names, clamped to [0, 1].
 CREATE OR REPLACE FUNCTION hippocampus.score_importance(
     p_category text,
     p_context jsonb DEFAULT '{}'

@@ -14,10 +14,6 @@ SELECT * FROM hippocampus.promote_experience(
 -- name: ExperiencePromoteMany :one
 SELECT hippocampus.promote_experiences(p_limit => @max_rows)::integer AS promoted;
 
--- name: ExperienceList :many
-SELECT * FROM hippocampus.experiences e
-WHERE e.user_id = @user_id AND e.app_name = @app_name ORDER BY e.recorded_at DESC, e.memory_id LIMIT @max_rows;
-
 -- name: LearningStats :one
 SELECT * FROM hippocampus.learning_stats(p_user_id => @user_id, p_app_name => @app_name);
 

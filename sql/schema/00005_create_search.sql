@@ -28,7 +28,7 @@ CREATE TABLE hippocampus.postings (
 );
 CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
 COMMENT ON TABLE hippocampus.postings IS
-    'The index of words: which term stands in which row of events, memories or facts. Kept by triggers.';
+    'The index of words: which term stands in which row of a source (events, memories, facts, chunks, the store). Kept by triggers.';
 COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row, 32,767 at most.';
 COMMENT ON COLUMN hippocampus.postings.place IS
     'Where the row stands in the log, threads.number · 2^24 + sequence number: neighbours differ by 1, and a search sees a row''s conversation without reading the row. Null for what has no one place.';
@@ -97,7 +97,7 @@ ALTER TABLE hippocampus.embeddings ALTER COLUMN embedding SET STORAGE PLAIN;
 COMMENT ON COLUMN hippocampus.embeddings.signs IS 'Which dimensions of the vector are positive.';
 CREATE INDEX embeddings_row_id_idx ON hippocampus.embeddings (row_id);
 COMMENT ON TABLE hippocampus.embeddings IS
-    'One vector a row of memories or facts, of unit length, in half precision. Written by put_embedding.';
+    'One vector a generation and row of a source (memories, facts, chunks, anchors, the store), of unit length, in half precision. Written by put_embedding.';
 
 CREATE TABLE hippocampus.embedding_queue (
     queued_at timestamptz NOT NULL DEFAULT now(),

@@ -1,5 +1,6 @@
 -- The two tiers of a persona's memory: when what is in the short-term window becomes long-term memory, what ties
 -- memories together, and what personas of an app show each other.
+
 -- +goose Up
 -- +goose StatementBegin
 CREATE TABLE hippocampus.consolidation_policies (
