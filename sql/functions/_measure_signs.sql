@@ -1,7 +1,8 @@
 -- Measures whether the signs of vectors tell enough to find what is near, for each generation: of the ten nearest
 -- to a row, which share is among the 100 with most signs in common, over ten rows of each of the five largest
--- tenants without an index. The worst of these tenants counts. A row stands for a question. It takes a tenant
--- of 1,000 to tell; where these tenants have grown to twice their size it is measured anew.
+-- tenants that are not due for an index. The worst of these tenants counts. A row stands for a question. It takes a
+-- tenant of 1,000 to tell; where these tenants have grown to twice their size it is measured anew. A tenant's vectors
+-- are read once for all ten.
 CREATE OR REPLACE FUNCTION hippocampus._measure_signs()
 RETURNS SETOF hippocampus.embedding_models
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER ROWS 1
@@ -19,39 +20,34 @@ BEGIN
                 SELECT FROM hippocampus.vector_indexes i WHERE i.user_id = p.user_id AND i.app_name = p.app_name
                     AND i.generation = g.generation AND i.source = p.source)
             GROUP BY p.user_id, p.app_name, p.source
-            HAVING sum(p.rows) >= 1000
+            HAVING sum(p.rows) BETWEEN 1000 AND coalesce(hippocampus._setting(p.app_name, 'exact_search_rows')::bigint, 10000)
             ORDER BY sum(p.rows) DESC, p.user_id, p.app_name, p.source LIMIT 5) t
         WHERE g.status <> 'retired'
     ), due AS MATERIALIZED (
         SELECT l.generation, sum(l.rows)::bigint AS rows
         FROM large l JOIN hippocampus.embedding_models g ON g.generation = l.generation
         GROUP BY l.generation, g.signs_rows HAVING sum(l.rows) >= 2 * coalesce(g.signs_rows, 0)
-    ), probed AS (
-        SELECT l.generation, l.user_id, l.app_name, l.source,
-            (SELECT count(*) FROM unnest(n.nearest) AS x (id) WHERE x.id = ANY (n.alike))::double precision
-                / nullif(cardinality(n.nearest), 0) AS recall
+    ), compared AS (
+        SELECT l.generation, l.user_id, l.app_name, l.source, q.row_id,
+            row_number() OVER (PARTITION BY l.generation, l.user_id, l.app_name, l.source, q.row_id
+                ORDER BY e.embedding OPERATOR(public.<#>) q.embedding, e.row_id) AS near,
+            row_number() OVER (PARTITION BY l.generation, l.user_id, l.app_name, l.source, q.row_id
+                ORDER BY e.signs OPERATOR(public.<~>) q.signs, e.row_id) AS alike
         FROM large l
         JOIN due d ON d.generation = l.generation
+        JOIN hippocampus.embeddings e ON e.user_id = l.user_id AND e.app_name = l.app_name AND e.generation = l.generation AND e.source = l.source
         CROSS JOIN LATERAL (
-            SELECT e.row_id, e.embedding, e.signs FROM hippocampus.embeddings e
-            WHERE e.user_id = l.user_id AND e.app_name = l.app_name AND e.generation = l.generation AND e.source = l.source
-            ORDER BY e.row_id LIMIT 10) q
-        CROSS JOIN LATERAL (SELECT
-            ARRAY(SELECT e.row_id FROM hippocampus.embeddings e
-                WHERE e.user_id = l.user_id AND e.app_name = l.app_name AND e.generation = l.generation
-                  AND e.source = l.source AND e.row_id <> q.row_id
-                ORDER BY e.embedding OPERATOR(public.<#>) q.embedding LIMIT 10) AS nearest,
-            ARRAY(SELECT e.row_id FROM hippocampus.embeddings e
-                WHERE e.user_id = l.user_id AND e.app_name = l.app_name AND e.generation = l.generation
-                  AND e.source = l.source AND e.row_id <> q.row_id
-                ORDER BY e.signs OPERATOR(public.<~>) q.signs LIMIT 100) AS alike) n
+            SELECT r.row_id, r.embedding, r.signs FROM hippocampus.embeddings r
+            WHERE r.user_id = l.user_id AND r.app_name = l.app_name AND r.generation = l.generation AND r.source = l.source
+            ORDER BY r.row_id LIMIT 10) q
+        WHERE e.row_id <> q.row_id
+    ), probed AS (
+        SELECT c.generation, c.user_id, c.app_name, c.source, avg((c.alike <= 100)::integer)::double precision AS recall
+        FROM compared c WHERE c.near <= 10 GROUP BY c.generation, c.user_id, c.app_name, c.source
     )
     UPDATE hippocampus.embedding_models g SET signs_recall = m.recall, signs_rows = d.rows
     FROM due d
-    JOIN (SELECT t.generation, min(t.recall) AS recall
-          FROM (SELECT p.generation, avg(p.recall) AS recall FROM probed p
-                GROUP BY p.generation, p.user_id, p.app_name, p.source) t
-          GROUP BY t.generation) m ON m.generation = d.generation
+    JOIN (SELECT p.generation, min(p.recall) AS recall FROM probed p GROUP BY p.generation) m ON m.generation = d.generation
     WHERE g.generation = d.generation AND m.recall IS NOT NULL
     RETURNING g.*;
 END
