@@ -66,7 +66,7 @@
 // transaction to be rolled back, to a savepoint if there is one.
 //
 // What writes has one, but for IndexMemory and WaitJob, which wait for a worker that sees nothing of a transaction
-// that has not committed, and CleanupAllMemories, which commits batch by batch and is nobody's in particular. Of
+// that has not committed, and CleanupAllMemories, which holds what it deletes of all tenants until it ends. Of
 // what reads, lists and counts for people and dashboards (Blocks, Stats, SleepReports, Doctor and the like) and
 // searches that explain or look elsewhere (ExplainSearch, SearchThreads, Documents) have none.
 //

@@ -115,8 +115,10 @@ func (s *OpenMemoryService) ForgetMemoryTx(
 		vector = new(pgvector.NewVector(opts.QueryEmbedding))
 	}
 	err = joinScope(ctx, tx, scope, func() error {
-		forgotten, err = s.forgetMemory(ctx, tx, scope, description, vector, opts)
-		return err
+		return s.asModel(ctx, tx, func() (err error) {
+			forgotten, err = s.forgetMemory(ctx, tx, scope, description, vector, opts)
+			return err
+		})
 	})
 	return forgotten, err
 }

@@ -94,11 +94,13 @@ func (s *OpenMemoryService) RememberFacts(
 		}
 		var outcomes []*db.FactOutcome
 		err := db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
-			outcomes, err = s.storeFacts(ctx, tx, scope, facts, opts, undecided, false)
-			if err == nil && hasUndecided(outcomes) {
-				return errUndecided // a candidate came up meanwhile: all of it again
-			}
-			return err
+			return s.asModel(ctx, tx, func() (err error) {
+				outcomes, err = s.storeFacts(ctx, tx, scope, facts, opts, undecided, false)
+				if err == nil && hasUndecided(outcomes) {
+					return errUndecided // a candidate came up meanwhile: all of it again
+				}
+				return err
+			})
 		})
 		if err == nil {
 			return learnedFacts(facts, outcomes), nil
@@ -178,12 +180,14 @@ func (s *OpenMemoryService) RememberFactsTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, facts []*StatedFact, opts *RememberFactsOptions,
 ) (learned *LearnedFacts, err error) {
 	err = joinScope(ctx, tx, scope, func() error {
-		outcomes, err := s.storeFacts(ctx, tx, scope, facts, opts, truth.Resolve, false)
-		if err != nil {
-			return err
-		}
-		learned = learnedFacts(facts, outcomes)
-		return nil
+		return s.asModel(ctx, tx, func() error {
+			outcomes, err := s.storeFacts(ctx, tx, scope, facts, opts, truth.Resolve, false)
+			if err != nil {
+				return err
+			}
+			learned = learnedFacts(facts, outcomes)
+			return nil
+		})
 	})
 	return learned, err
 }
@@ -209,6 +213,9 @@ func (s *OpenMemoryService) readFacts(ctx context.Context, scope Scope, facts []
 		return nil
 	}
 	vectors, err := s.config.Embedder.Embed(ctx, texts, model.TaskDocument)
+	if err == nil && len(vectors) != len(texts) {
+		err = fmt.Errorf("%w: %d vectors for %d texts", db.ErrInvalidEmbedding, len(vectors), len(texts))
+	}
 	if err != nil {
 		if ctx.Err() != nil || s.config.RequireEmbedding {
 			return fmt.Errorf("embed facts: %w", err)

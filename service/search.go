@@ -232,12 +232,8 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 	if err := checkText("query", query, maxText); err != nil {
 		return nil, err
 	}
-	for name, values := range map[string][]string{
-		"Categories": opts.Categories, "MemoryTypes": opts.MemoryTypes, "Tags": opts.Tags,
-	} {
-		if err := checkTags(name, values); err != nil {
-			return nil, err
-		}
+	if err := errors.Join(checkTags("Categories", opts.Categories), checkTags("MemoryTypes", opts.MemoryTypes), checkTags("Tags", opts.Tags)); err != nil {
+		return nil, err
 	}
 	if err := checkText("Profile", opts.Profile, maxID); err != nil {
 		return nil, err

@@ -105,8 +105,10 @@ func (s *OpenMemoryService) StoreBatchTx(
 		}
 	}
 	err = joinScope(ctx, tx, scope, func() error {
-		results, err = s.storeBatch(ctx, tx, scope, ops, searches)
-		return err
+		return s.asModel(ctx, tx, func() (err error) {
+			results, err = s.storeBatch(ctx, tx, scope, ops, searches)
+			return err
+		})
 	})
 	return results, err
 }

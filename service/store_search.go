@@ -87,8 +87,10 @@ func (s *OpenMemoryService) StoreSearchTx(
 		params.QueryEmbedding = new(pgvector.NewVector(opts.QueryEmbedding))
 	}
 	err = joinScope(ctx, tx, scope, func() error {
-		response, err = s.storeSearch(ctx, tx, params, opts.refreshes(), false)
-		return err
+		return s.asModel(ctx, tx, func() (err error) {
+			response, err = s.storeSearch(ctx, tx, params, opts.refreshes(), false)
+			return err
+		})
 	})
 	return response, err
 }

@@ -16,7 +16,7 @@ import (
 
 // withoutTwin are the verbs that write and can't join a caller's transaction, and why.
 var withoutTwin = map[string]string{
-	"CleanupAllMemories": "it commits batch by batch, of all tenants",
+	"CleanupAllMemories": "it holds what it deletes of all tenants until it ends, which no caller should wait with",
 	"IndexMemory":        "it waits for a worker, which sees the job at commit",
 	"ExtractFacts":       "it writes nothing: a dry run",
 	"Persona":            "it opens one; its conversation is there for every later one",

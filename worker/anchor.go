@@ -179,17 +179,6 @@ func (b *anchorBuild) run(ctx context.Context) error {
 	return err
 }
 
-// inModel runs statements that read vectors: those of this worker's model, which may not be the one
-// that serves.
-func (b *anchorBuild) inModel(ctx context.Context, do func(tx pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", b.config.Models.Embedder.Name()); err != nil {
-			return err
-		}
-		return do(tx)
-	})
-}
-
 // hold renews the lease where a statement of its own does not.
 func (b *anchorBuild) hold(ctx context.Context) error {
 	if time.Since(b.held) < anchorLease/8 {

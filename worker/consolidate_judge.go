@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/internal/truth"
 )
@@ -29,7 +31,11 @@ func (c *consolidation) compare(ctx context.Context, p *piece, l *learned) error
 		if c.config.Models.Classifier == nil {
 			continue
 		}
-		outcome, err := c.rememberFact(ctx, c.pool, p, &f.statement, truth.Return, true)
+		var outcome *db.FactOutcome
+		err := c.inModel(ctx, func(tx pgx.Tx) (err error) {
+			outcome, err = c.rememberFact(ctx, tx, p, &f.statement, truth.Return, true)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("look for facts like %q: %w", f.Key, db.Wrap(err))
 		}

@@ -218,12 +218,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 func (w *harvestWorker) storeHarvest(
 	ctx context.Context, d *dueHarvest, to int64, lessons []*newLesson, experience *db.ExperienceRecordParams, resolve bool,
 ) error {
-	return pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		// lessons are compared with vectors of this worker's model, which may not be the one that serves
-		_, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", w.config.Models.Embedder.Name())
-		if err != nil {
-			return fmt.Errorf("name the embedding model: %w", db.Wrap(err))
-		}
+	return w.inModel(ctx, func(tx pgx.Tx) error {
 		if _, err := w.queries.ThreadLock(ctx, tx, d.ThreadID); err != nil {
 			if errors.Is(err, pgx.ErrNoRows) { // forgotten meanwhile
 				return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/internal/truth"
 	"github.com/hippocampus-memory/hippocampus/model"
@@ -120,7 +122,11 @@ func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lesso
 		}
 		dry := *l.params
 		dry.DryRun, dry.Undecided = true, truth.Return
-		outcome, err := w.queries.LessonRecord(ctx, w.pool, &dry)
+		var outcome *db.FactOutcome
+		err := w.inModel(ctx, func(tx pgx.Tx) (err error) {
+			outcome, err = w.queries.LessonRecord(ctx, tx, &dry)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("look for rules like %q: %w", l.statement.Key, db.Wrap(err))
 		}

@@ -201,6 +201,9 @@ func jobOutcome(ctx context.Context, err error) string {
 
 // instrument puts meters around models.
 func (m *metrics) instrument(models *model.Models) {
+	if models.Classifier != nil {
+		models.Classifier = &meteredClassifier{models.Classifier, m}
+	}
 	models.Embedder = &meteredEmbedder{models.Embedder, m}
 	models.Reflector = &meteredReflector{models.Reflector, m}
 	models.Summarizer = &meteredSummarizer{models.Summarizer, m}
@@ -220,6 +223,19 @@ func (m *metrics) called(operation string, started time.Time, err error) {
 		outcome = "error"
 	}
 	m.callDuration.WithLabelValues(operation, outcome).Observe(time.Since(started).Seconds())
+}
+
+type meteredClassifier struct {
+	model.Classifier
+	metrics *metrics
+}
+
+// Classify measures the classifier's.
+func (c *meteredClassifier) Classify(ctx context.Context, in *model.ClassifyInput) (*model.Classification, error) {
+	started := time.Now()
+	classification, err := c.Classifier.Classify(ctx, in)
+	c.metrics.called("classify", started, err)
+	return classification, err
 }
 
 type meteredEmbedder struct {

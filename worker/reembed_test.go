@@ -232,6 +232,35 @@ func TestReembed(t *testing.T) {
 		require.False(t, found.Degraded)
 	})
 
+	// Facts are compared with vectors of the model that made theirs, whichever serves.
+	t.Run("FactsOfTheModelThatServedBefore", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) {
+			often(c)
+			c.Models.Classifier = classifier(func(*model.ClassifyInput) model.Relation { return model.RelationDistinct })
+		})
+		b.start(t)
+		b.wait(t, b.enqueue(t, b.pool, b.thread(t, "color=red"), worker.FullConsolidation), "completed")
+		next := shorter()
+		generation := begin(t, b.pool, next)
+		second := setupOn(t, b.pool, next, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly = true
+		})
+		second.start(t)
+		b.whole(t, generation)
+		switchTo(t, b.pool, generation)
+		b.wait(t, b.enqueue(t, b.pool, b.thread(t, "shape=round"), worker.FullConsolidation), "completed")
+		s, err := service.New(b.pool, &service.Config{Embedder: b.script, Reflector: b.script})
+		require.NoError(t, err)
+		learned, err := s.RememberFacts(t.Context(), b.scope, "size=small", nil)
+		require.NoError(t, err)
+		require.Equal(t, "new", learned.Facts[0].Action)
+		_, err = s.RecordLesson(t.Context(), b.scope, "Use small shapes.", nil)
+		require.NoError(t, err)
+		require.EqualValues(t, 4, b.count(t, "SELECT count(*) FROM hippocampus.facts"))
+	})
+
 	t.Run("WaitsForTransactionsThatWereOpen", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{}, often)
