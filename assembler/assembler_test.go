@@ -190,8 +190,8 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 	fence := regexp.MustCompile(`(?i)<(\s*/?\s*)(recalled_memories)`)
 	// What a fence drops or replaces is no matter here: TestFence looks at that. It drops before lines are broken, so
 	// that a dropped character between \r and \n leaves one break.
-	dropped := regexp.MustCompile(`[\x01-\x08\x0e-\x1f\x7f\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}]`)
-	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈〈⟨❬❮❰ᐸ˂≺⧼⦑《⟪«]`)
+	dropped := regexp.MustCompile(`[\x01-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{fe00}-\x{fe0f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}\x{e0100}-\x{e01ef}]`)
+	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈\x{2329}⟨❬❮❰ᐸ˂≺⧼⦑《⟪«\[\]()]`)
 	bare := func(text string) string { return fenced.ReplaceAllString(dropped.ReplaceAllString(text, ""), "") }
 	whole := map[string]bool{request.SystemPrompt: true}
 	add := func(prefix, text string) {

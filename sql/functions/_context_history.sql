@@ -1,7 +1,7 @@
 -- The newest events of a thread, or of all of a user's threads where p_thread_id is null, newest first, as far
 -- as a budget could show them; each with its line and its price. A thread's order is that of its sequence
--- numbers: clients' clocks may stand still or run back. A line begins with its speaker and nothing else does: an
--- author's name has no colon, so that it names no other, and what a tool gave under another's name says so.
+-- numbers: clients' clocks may stand still or run back. A line begins with its speaker and nothing else does, and what
+-- a tool gave under another's name says so.
 CREATE OR REPLACE FUNCTION hippocampus._context_history(
     p_user_id text,
     p_app_name text,
@@ -18,8 +18,7 @@ BEGIN
     SELECT r.rank, r.id, r.thread_id, r.sequence_num, r.line, hippocampus._context_price(r.token_count,
         1 + CASE WHEN r.of_tool THEN 4 ELSE 0 END + 2 * regexp_count(r.author, '[:：]'), r.line, false)
     FROM (
-        SELECT e.id, e.thread_id, e.sequence_num, -- an author cannot begin a line as a heading, a fence or a list does
-            coalesce(nullif(translate(ltrim(e.author, E'#<>`*-=_ \t'), ':：', '··'), ''), 'someone')
+        SELECT e.id, e.thread_id, e.sequence_num, hippocampus._speaker(e.author)
                 || CASE WHEN e.of_tool THEN ' (tool): ' ELSE ': ' END || e.text AS line, e.author, e.of_tool, e.token_count,
             row_number() OVER newest AS rank, sum(e.token_count + 1) FILTER (WHERE e.token_count <= p_budget)
                 OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before

@@ -10,11 +10,11 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     RETURN QUERY
-    WITH large AS MATERIALIZED ( -- the totals of the index of words say who is large, without a look at the vectors
-        SELECT g.generation, t.user_id, t.app_name, t.source, t.rows
+    WITH large AS MATERIALIZED ( -- the totals of the index of words say who may be large; what counts are vectors
+        SELECT g.generation, t.user_id, t.app_name, t.source, v.rows
         FROM hippocampus.embedding_models g
         CROSS JOIN LATERAL (
-            SELECT p.user_id, p.app_name, p.source, sum(p.rows)::bigint AS rows
+            SELECT p.user_id, p.app_name, p.source
             FROM hippocampus.posting_totals p
             WHERE p.source IN ('memory', 'fact', 'chunk') AND NOT EXISTS (
                 SELECT FROM hippocampus.vector_indexes i WHERE i.user_id = p.user_id AND i.app_name = p.app_name
@@ -22,7 +22,10 @@ BEGIN
             GROUP BY p.user_id, p.app_name, p.source
             HAVING sum(p.rows) BETWEEN 1000 AND coalesce(hippocampus._setting(p.app_name, 'exact_search_rows')::bigint, 10000)
             ORDER BY sum(p.rows) DESC, p.user_id, p.app_name, p.source LIMIT 5) t
-        WHERE g.status <> 'retired'
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS rows FROM hippocampus.embeddings e
+            WHERE e.user_id = t.user_id AND e.app_name = t.app_name AND e.generation = g.generation AND e.source = t.source) v
+        WHERE g.status <> 'retired' AND v.rows >= 1000
     ), due AS MATERIALIZED (
         SELECT l.generation, sum(l.rows)::bigint AS rows
         FROM large l JOIN hippocampus.embedding_models g ON g.generation = l.generation

@@ -24,7 +24,8 @@ BEGIN
         RETURNING t.rows, t.terms, t.user_id, t.app_name, t.source
     )
     INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
-    SELECT sum(f.rows), sum(f.terms), f.user_id, f.app_name, f.source
+    SELECT greatest(-10000000000, least(10000000000, sum(f.rows))), greatest(-10000000000000, least(10000000000000, sum(f.terms))),
+        f.user_id, f.app_name, f.source -- within the table's check, whatever a bound login wrote of itself
     FROM folded f GROUP BY f.user_id, f.app_name, f.source;
     GET DIAGNOSTICS v_folded = ROW_COUNT;
     RETURN v_folded;

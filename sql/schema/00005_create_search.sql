@@ -42,7 +42,10 @@ CREATE TABLE hippocampus.posting_totals (
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
     CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source, id) INCLUDE (rows, terms),
-    CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store'))
+    CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
+    -- so that no sum of what a bound login writes is beyond a bigint: sums over all tenants would fail for all
+    CONSTRAINT posting_totals_range_check CHECK (rows BETWEEN -10000000000 AND 10000000000
+        AND terms BETWEEN -10000000000000 AND 10000000000000)
 );
 COMMENT ON TABLE hippocampus.posting_totals IS
     'Rows and terms indexed, per tenant and source, as changes to be summed: writers add rows here and never wait for each other.';
@@ -88,6 +91,8 @@ CREATE TABLE hippocampus.embeddings (
     CONSTRAINT embeddings_generation_fkey FOREIGN KEY (generation, dimension)
         REFERENCES hippocampus.embedding_models (generation, dimension),
     CONSTRAINT embeddings_dimension_check CHECK (public.vector_dims(embedding) = dimension),
+    -- or what one user shares would come first in every search of others, whose score is a product with it
+    CONSTRAINT embeddings_length_check CHECK (public.l2_norm(embedding) BETWEEN 0.95 AND 1.05),
     CONSTRAINT embeddings_source_check CHECK (source IN ('memory', 'fact', 'chunk', 'anchor', 'store'))
 )
 -- A row of more than 2 kB has its small columns moved out too, and every row that a search looks at would fetch

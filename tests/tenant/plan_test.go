@@ -42,7 +42,7 @@ func newPlanner(t *testing.T) *planner {
 		`INSERT INTO hippocampus.facts (user_id, app_name, fact_type, key, value, token_count, token_count_exact)
 			SELECT t.user_id, t.app_name, 'custom', 'key' || n, '1', 1, true FROM hippocampus.threads t, generate_series(1, 50) n`,
 		`INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding)
-			SELECT 64, m.id, m.user_id, m.app_name, 'memory', array_fill(0.125 + random() / 100, ARRAY[64])::public.halfvec FROM hippocampus.memories m`,
+			SELECT 64, m.id, m.user_id, m.app_name, 'memory', array_fill(0.12 + random() / 100, ARRAY[64])::public.halfvec FROM hippocampus.memories m`,
 		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name)
 			SELECT m.id, m.thread_id, 1, 1, m.user_id, m.app_name FROM hippocampus.memories m`,
 		`INSERT INTO hippocampus.consolidation_jobs (thread_id, user_id, app_name, job_type, status, completed_at)
@@ -59,7 +59,7 @@ func newPlanner(t *testing.T) *planner {
 			SELECT a.user_id, a.app_name, 1, 0.9, a.id, c.id, c.id FROM hippocampus.anchors a
 			JOIN hippocampus.chunks c ON c.user_id = a.user_id AND c.content LIKE '%' || a.term`,
 		`INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding)
-			SELECT 64, r.id, r.user_id, r.app_name, r.source, array_fill(0.125 + random() / 100, ARRAY[64])::public.halfvec
+			SELECT 64, r.id, r.user_id, r.app_name, r.source, array_fill(0.12 + random() / 100, ARRAY[64])::public.halfvec
 			FROM (SELECT a.id, a.user_id, a.app_name, 'anchor' AS source FROM hippocampus.anchors a
 				UNION ALL SELECT c.id, c.user_id, c.app_name, 'chunk' FROM hippocampus.chunks c) r`,
 		// after the vectors, which would enter the lists
