@@ -1,6 +1,7 @@
 -- The newest events of a thread, or of all of a user's threads where p_thread_id is null, newest first, as far
 -- as a budget could show them; each with its line and its price. A thread's order is that of its sequence
--- numbers: clients' clocks may stand still or run back. A line begins with its speaker and nothing else does, and what
+-- numbers: clients' clocks may stand still or run back. What was forgotten stands in the log of the application, but
+-- comes before no model again. A line begins with its speaker and nothing else does, and what
 -- a tool gave under another's name says so.
 CREATE OR REPLACE FUNCTION hippocampus._context_history(
     p_user_id text,
@@ -27,12 +28,15 @@ BEGIN
             (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.category, h.event_type, h.text, h.token_count, NULL::timestamptz AS created_at
              FROM hippocampus.events h
              WHERE p_thread_id IS NOT NULL AND h.thread_id = p_thread_id AND h.user_id = p_user_id AND h.app_name = p_app_name
-               AND h.text <> ''
+               AND h.text <> '' AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+                   WHERE f.thread_id = h.thread_id AND f.sequence_num = h.sequence_num AND f.user_id = p_user_id AND f.app_name = p_app_name)
              ORDER BY h.sequence_num DESC LIMIT v_rows)
             UNION ALL
             (SELECT h.id, h.thread_id, h.sequence_num, h.author, h.category, h.event_type, h.text, h.token_count, h.created_at
              FROM hippocampus.events h
              WHERE p_thread_id IS NULL AND h.user_id = p_user_id AND h.app_name = p_app_name AND h.text <> ''
+               AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+                   WHERE f.thread_id = h.thread_id AND f.sequence_num = h.sequence_num AND f.user_id = p_user_id AND f.app_name = p_app_name)
              ORDER BY h.created_at DESC, h.thread_id DESC, h.sequence_num DESC LIMIT v_rows)
         ) u) e
         WINDOW newest AS (ORDER BY e.created_at DESC, e.thread_id DESC, e.sequence_num DESC)

@@ -51,6 +51,12 @@ func TestForgetMemory(t *testing.T) {
 		require.Empty(t, b.holders(t, fact.String()))
 		require.Equal(t, []int64{1}, list[int64](t, b, "SELECT sequence_num FROM hippocampus.forgotten_events WHERE thread_id = $1", thread))
 		require.Empty(t, list[string](t, b, "SELECT text FROM hippocampus.recall_conversation($1, $2, 'zqxredux') WHERE text ~ 'zqx'", b.UserID, b.AppName))
+		// No window shows it again, of the thread or of all threads.
+		for _, of := range []*uuid.UUID{nil, &thread} {
+			lines := list[string](t, b, "SELECT content FROM hippocampus.get_context_window($1, $2, 'zqxredux', p_thread_id => $3)", b.UserID, b.AppName, of)
+			require.NotEmpty(t, lines)
+			require.NotContains(t, strings.Join(lines, "\n"), "zqx")
+		}
 		// What the same conversation told of other things stays.
 		require.Len(t, b.facts(t), 1)
 		require.Equal(t, other, b.facts(t)[0].ID)
