@@ -1,6 +1,7 @@
 package mcpserver_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -161,6 +162,49 @@ func TestStdio(t *testing.T) {
 			require.Contains(t, line, "-32600")
 		}
 		require.Contains(t, lines[5], `\"entities\": []`, "the last call is answered, though the input has ended")
+	})
+
+	// Of two requests of one id only one would be answered, and the server would wait for the other answer at the end.
+	t.Run("RefusesAnIdThatIsNotAnsweredYet", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		svc, err := service.New(pool, nil)
+		require.NoError(t, err)
+		serverIn, clientOut := io.Pipe()
+		clientIn, serverOut := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- mcpserver.ServeStdio(t.Context(), &mcpserver.Config{Tools: tools.Graph(svc)}, ada, serverIn, serverOut)
+		}()
+		answers := bufio.NewReader(clientIn)
+		send := func(line string) {
+			_, err := io.WriteString(clientOut, line+"\n")
+			require.NoError(t, err)
+		}
+		read := func() string {
+			line, err := answers.ReadString('\n')
+			require.NoError(t, err)
+			return line
+		}
+		send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+		require.Contains(t, read(), `"id":1`)
+		send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		writer, err := pool.Begin(t.Context()) // who holds the graph, so that the call waits
+		require.NoError(t, err)
+		_, err = writer.Exec(t.Context(), "SELECT hippocampus._lock_graph('ada', 'shop')")
+		require.NoError(t, err)
+		create := `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"create_entities","arguments":{"entities":[{"name":"n","entityType":"t","observations":[]}]}}}`
+		send(create)
+		send(create)
+		refused := read()
+		require.Contains(t, refused, "-32600")
+		require.Contains(t, refused, `"id":null`)
+		require.NoError(t, writer.Rollback(t.Context()))
+		require.Contains(t, read(), `"id":5,"result"`)
+		send(create) // answered by now, so the id is free
+		require.Contains(t, read(), `"id":5,"result"`)
+		require.NoError(t, clientOut.Close())
+		require.NoError(t, <-ended)
 	})
 
 	t.Run("TwoClientsAtOnceLoseNothing", func(t *testing.T) {

@@ -25,7 +25,7 @@ const maxLine = 16 << 20
 // next one is read.
 func ServeStdio(ctx context.Context, config *Config, scope service.Scope, in io.Reader, out io.Writer) error {
 	server := newServer(config, func(*mcp.CallToolRequest) (service.Scope, error) { return scope, nil })
-	answers := &answerWriter{answered: make(chan struct{}, 1), out: out}
+	answers := &answerWriter{answered: make(chan struct{}, 1), open: map[jsonrpc.ID]bool{}, out: out}
 	pipe, messages := io.Pipe()
 	go func() {
 		err := sieve(in, messages, answers)
@@ -49,10 +49,13 @@ func sieve(in io.Reader, messages io.Writer, answers *answerWriter) error {
 		line, err := readLine(reader)
 		if len(bytes.TrimSpace(line)) > 0 || errors.Is(err, errLong) {
 			var failure error
-			if answer := refuse(line, err); answer != nil {
+			answer := refuse(line, err)
+			if answer == nil && !answers.expect(line) {
+				answer = refusal(json.RawMessage("null"), jsonrpc.CodeInvalidRequest, "the id is that of a request that was not answered yet")
+			}
+			if answer != nil {
 				failure = answers.refuse(answer)
 			} else {
-				answers.expect(line)
 				_, failure = messages.Write(append(bytes.TrimSpace(line), '\n'))
 			}
 			if failure != nil {
@@ -108,6 +111,11 @@ func refuse(line []byte, err error) []byte {
 			id = named.ID
 		}
 	}
+	return refusal(id, code, message)
+}
+
+// refusal makes an answer that is a protocol's error.
+func refusal(id json.RawMessage, code int64, message string) []byte {
 	answer, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": code, "message": message},
 	})
@@ -120,13 +128,13 @@ func refuse(line []byte, err error) []byte {
 // lastAnswers bounds how long answers are waited for when the input has ended.
 const lastAnswers = 30 * time.Second
 
-// answerWriter keeps answers whole, and counts those that are still to come.
+// answerWriter keeps answers whole, and the ids of those that are still to come.
 type answerWriter struct {
 	answered chan struct{} // a token when the last one has come
 	out      io.Writer
 
 	mu   sync.Mutex
-	open int
+	open map[jsonrpc.ID]bool
 }
 
 func (w *answerWriter) Write(p []byte) (int, error) {
@@ -135,7 +143,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	n, err := w.out.Write(p)
 	if message, decodeErr := jsonrpc.DecodeMessage(bytes.TrimSpace(p)); decodeErr == nil {
 		if response, ok := message.(*jsonrpc.Response); ok && response.ID.IsValid() {
-			w.count(-1)
+			w.close(response.ID)
 		}
 	}
 	return n, err
@@ -149,20 +157,29 @@ func (w *answerWriter) refuse(answer []byte) error {
 	return err
 }
 
-// expect counts the answer to a message that is a request.
-func (w *answerWriter) expect(line []byte) {
-	if message, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line)); err == nil {
-		if request, ok := message.(*jsonrpc.Request); ok && request.IsCall() {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.count(1)
-		}
+// expect keeps the id of a message that is a request until its answer has come, and is false for an id that is kept:
+// of two requests of one id only one would be answered.
+func (w *answerWriter) expect(line []byte) bool {
+	message, err := jsonrpc.DecodeMessage(bytes.TrimSpace(line))
+	if err != nil {
+		return true
 	}
+	request, ok := message.(*jsonrpc.Request)
+	if !ok || !request.IsCall() {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open[request.ID] {
+		return false
+	}
+	w.open[request.ID] = true
+	return true
 }
 
-func (w *answerWriter) count(n int) {
-	w.open += n
-	if w.open == 0 {
+func (w *answerWriter) close(id jsonrpc.ID) {
+	delete(w.open, id)
+	if len(w.open) == 0 {
 		select {
 		case w.answered <- struct{}{}:
 		default:
@@ -175,9 +192,9 @@ func (w *answerWriter) wait(ctx context.Context) {
 	limit := time.After(lastAnswers)
 	for {
 		w.mu.Lock()
-		open := w.open
+		open := len(w.open)
 		w.mu.Unlock()
-		if open <= 0 {
+		if open == 0 {
 			return
 		}
 		select {

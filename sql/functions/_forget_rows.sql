@@ -34,7 +34,7 @@ BEGIN
         JOIN hippocampus.facts t ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.fact_type = f.fact_type
             AND t.key = f.key AND t.value = f.value
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name) d;
-    SELECT array_agg(e.thread_id), array_agg(e.sequence_num), count(*) INTO v_thread_ids, v_seqs, v_counts.events
+    SELECT array_agg(e.thread_id), array_agg(e.sequence_num) INTO v_thread_ids, v_seqs
     FROM (SELECT t.thread_id, t.sequence_num FROM hippocampus._telling_events(p_user_id, p_app_name, v_ids) t
           UNION SELECT n.thread_id, n.sequence_num FROM hippocampus.events n
           WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name) e;
@@ -45,8 +45,11 @@ BEGIN
     v_ids := v_ids || ARRAY(SELECT d FROM hippocampus._told_by_events(p_user_id, p_app_name, v_ids, v_thread_ids, v_seqs, p_query) d);
     INSERT INTO hippocampus.forgotten_events AS f (thread_id, sequence_num, user_id, app_name, erased)
     SELECT g.thread_id, g.seq, p_user_id, p_app_name, p_log = 'erase'
-    FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq) ORDER BY 1, 2
+    FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
+    JOIN hippocampus.events n ON n.thread_id = g.thread_id AND n.sequence_num = g.seq AND n.user_id = p_user_id AND n.app_name = p_app_name
+    ORDER BY 1, 2 -- of a thread that somebody forgot meanwhile, nothing is left to pass over
     ON CONFLICT (thread_id, sequence_num, user_id, app_name) DO UPDATE SET erased = f.erased OR excluded.erased;
+    GET DIAGNOSTICS v_counts.events = ROW_COUNT;
     SELECT d.memories, d.facts INTO v_counts.memories, v_counts.facts
     FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids) d;
     v_counts.threads := 0;
