@@ -258,7 +258,7 @@ func TestReembed(t *testing.T) {
 		require.Equal(t, "new", learned.Facts[0].Action)
 		_, err = s.RecordLesson(t.Context(), b.scope, "Use small shapes.", nil)
 		require.NoError(t, err)
-		require.EqualValues(t, 4, b.count(t, "SELECT count(*) FROM hippocampus.facts"))
+		require.Equal(t, 4, b.count(t, "SELECT count(*) FROM hippocampus.facts"))
 	})
 
 	t.Run("WaitsForTransactionsThatWereOpen", func(t *testing.T) {

@@ -19,7 +19,7 @@ func TestExtension(t *testing.T) {
 
 	t.Run("FilesNameItsSchemaForNothingElse", func(t *testing.T) {
 		t.Parallel()
-		allowed := regexp.MustCompile(`^public\.(vector|halfvec|sparsevec|[a-z]*_?(dims|norm|distance|product|similarity)|` +
+		allowed := regexp.MustCompile(`^public\.(vector|halfvec|sparsevec|[a-z0-9]*_?(dims|norm|distance|product|similarity)|` +
 			`(vector|halfvec)_[a-z0-9]+_ops|l2_normalize|binary_quantize|<|-|\+|\*)`)
 		token := regexp.MustCompile(`\bpublic\..{0,20}`)
 		for _, fsys := range []fs.FS{sqlfiles.Functions, sqlfiles.Schema} {
