@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -84,9 +85,12 @@ func (f *Files) Read(name string) (string, error) {
 	if info.Size() > MaxFile {
 		return "", fmt.Errorf("%w: %s has %d bytes, and may have %d", ErrNoText, name, info.Size(), MaxFile)
 	}
-	raw, err := fs.ReadFile(f.root.FS(), name)
+	raw, err := io.ReadAll(io.LimitReader(file, MaxFile+1)) // a device says that it has no bytes, and has no end
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(raw) > MaxFile {
+		return "", fmt.Errorf("%w: %s has more than %d bytes", ErrNoText, name, MaxFile)
 	}
 	if bytes.IndexByte(raw, 0) >= 0 || !utf8.Valid(raw) {
 		return "", fmt.Errorf("%w: %s is not UTF-8", ErrNoText, name)

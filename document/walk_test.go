@@ -87,3 +87,15 @@ func TestWalk(t *testing.T) {
 		require.ErrorIs(t, err, os.ErrNotExist)
 	})
 }
+
+func TestReadOfADevice(t *testing.T) {
+	t.Parallel()
+	files, err := document.Walk("/dev/zero")
+	if err != nil {
+		t.Skip("there is no /dev/zero here")
+	}
+	defer files.Close() //nolint:errcheck // only read
+	_, err = files.Read("zero")
+	require.ErrorIs(t, err, document.ErrNoText)
+	require.ErrorContains(t, err, "more than")
+}

@@ -3,6 +3,7 @@
 package conversation
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -94,21 +95,48 @@ func SessionsBeside(questions string) string {
 
 // ReadAll reads a file, and decompresses it where its name ends in .gz.
 func ReadAll(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}
+	defer file.Close() //nolint:errcheck // it was only read
 	if filepath.Ext(path) != ".gz" {
+		raw, err := readText(file)
+		if err != nil {
+			return nil, fmt.Errorf("read conversation: %w", err)
+		}
 		return withoutMark(raw), nil
 	}
-	unzipped, err := gzip.NewReader(bytes.NewReader(raw))
+	var raw []byte
+	unzipped, err := gzip.NewReader(bufio.NewReader(file))
 	if err == nil {
-		raw, err = io.ReadAll(unzipped)
+		raw, err = readText(unzipped)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s: %w", path, err)
 	}
 	return withoutMark(raw), nil
+}
+
+// maxBytes bounds what is read at once: more than the largest of the data sets has.
+const maxBytes = 4 << 30
+
+// readText reads all there is. What begins as no text does, such as a device or a disk image, has perhaps no end, and
+// is not read to it.
+func readText(r io.Reader) ([]byte, error) {
+	buffered := bufio.NewReaderSize(r, 64<<10)
+	head, err := buffered.Peek(4096)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if bytes.IndexByte(head, 0) >= 0 {
+		return nil, errors.New("it is no text: it has a NUL byte near its start")
+	}
+	raw, err := io.ReadAll(io.LimitReader(buffered, maxBytes+1))
+	if err == nil && len(raw) > maxBytes {
+		err = fmt.Errorf("it has more than %d bytes; divide it", maxBytes)
+	}
+	return raw, err
 }
 
 // withoutMark takes away the byte order mark with which some editors begin a file.
@@ -117,7 +145,7 @@ func withoutMark(raw []byte) []byte { return bytes.TrimPrefix(raw, []byte("\uFEF
 // Read reads conversations in any of the formats. The name is the id of one in JSON lines, and the
 // session of those of its lines that name none.
 func Read(r io.Reader, name string) ([]*Conversation, error) {
-	raw, err := io.ReadAll(r)
+	raw, err := readText(r)
 	if err != nil {
 		return nil, fmt.Errorf("read conversation: %w", err)
 	}

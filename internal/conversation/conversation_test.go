@@ -1,6 +1,8 @@
 package conversation
 
 import (
+	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,4 +133,34 @@ func TestReadFile(t *testing.T) {
 	require.Equal(t, "talk", cs[0].ID)
 	_, err = ReadFile(path + ".missing")
 	require.ErrorContains(t, err, "no such file")
+}
+
+// endless gives zeros for ever, and counts them.
+type endless struct{ n int }
+
+func (e *endless) Read(p []byte) (int, error) {
+	clear(p)
+	if e.n += len(p); e.n > 1<<30 {
+		return 0, errors.New("read far too much")
+	}
+	return len(p), nil
+}
+
+func TestReadOfWhatHasNoEnd(t *testing.T) {
+	t.Parallel()
+	zeros := &endless{}
+	_, err := Read(zeros, "zeros")
+	require.ErrorContains(t, err, "it is no text")
+	require.Less(t, zeros.n, 1<<20)
+
+	path := filepath.Join(t.TempDir(), "zeros.gz")
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	zipped := gzip.NewWriter(file)
+	_, err = zipped.Write(make([]byte, 1<<20))
+	require.NoError(t, err)
+	require.NoError(t, zipped.Close())
+	require.NoError(t, file.Close())
+	_, err = ReadFile(path)
+	require.ErrorContains(t, err, "it is no text")
 }
