@@ -2,6 +2,8 @@ package bench
 
 import (
 	"context"
+	"runtime"
+	"sync/atomic"
 	"testing"
 
 	pgvector "github.com/pgvector/pgvector-go"
@@ -38,6 +40,45 @@ func BenchmarkSearchTop10Words(b *testing.B) {
 		})
 	}
 	l.report(b)
+}
+
+// BenchmarkSearchesOfFour is four clients that search those 100,000 at once, by words and a vector and by a vector
+// alone. It reports searches a second.
+func BenchmarkSearchesOfFour(b *testing.B) {
+	for _, way := range []struct {
+		name  string
+		words bool
+	}{{"WordsAndVector", true}, {"Vector", false}} {
+		b.Run(way.name, func(b *testing.B) {
+			pool, d := largeTenant(b)
+			ctx := context.Background()
+			type question struct {
+				text   string
+				vector pgvector.Vector
+			}
+			questions := make([]question, 200)
+			for i := range questions {
+				questions[i].vector = pgvector.NewVector(d.vector())
+				if way.words {
+					questions[i].text = d.text()
+				}
+			}
+			var next atomic.Int64
+			b.SetParallelism(max(1, 4/runtime.GOMAXPROCS(0)))
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					q := questions[next.Add(1)%int64(len(questions))]
+					_, err := pool.Exec(ctx, "SELECT * FROM hippocampus.search_memory('large', 'bench', $1, $2)", q.text, q.vector)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "searches/s")
+		})
+	}
 }
 
 // BenchmarkTimeSlice is memories_in_time_slice over 100,000 memories: a day, 50 rows.
