@@ -86,13 +86,21 @@ func ReadSkill(folder, name string) (string, error) {
 	}
 	defer root.Close() //nolint:errcheck // nothing was written
 	for _, path := range []string{filepath.Join(name, skillFile), name + ".md"} {
-		text, err := root.ReadFile(path)
-		if err == nil {
-			return string(text), nil
+		info, err := root.Stat(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
 		}
-		if !errors.Is(err, os.ErrNotExist) {
+		if err != nil {
 			return "", fmt.Errorf("read skill %q: %w", name, err)
 		}
+		if !info.Mode().IsRegular() { // a pipe would be waited for without end
+			return "", fmt.Errorf("%w: skill %q is no file: %s", db.ErrInvalidArgument, name, path)
+		}
+		text, err := root.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("read skill %q: %w", name, err)
+		}
+		return string(text), nil
 	}
 	return "", fmt.Errorf("%w: there is no skill %q", db.ErrNotFound, name)
 }
