@@ -226,40 +226,75 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 	require.Equal(t, strings.Count(recalled, "<recalled_memories>"), len(fence.FindAllString(recalled, -1))/2)
 }
 
-// TestAssemble_Fills checks that a window is full where there is enough to fill it.
+// TestAssemble_Fills checks that a window is full where there is enough to fill it, in any script.
 func TestAssemble_Fills(t *testing.T) {
 	t.Parallel()
 	counter := newCounter(t)
 	pool := dbtest.DB(t)
-	scope := db.Scope{AppName: "app", UserID: "user"}
-	fill(t, pool, counter, scope)
-	for _, maxTokens := range []int{500, 1000, 4000, 8000, 32_000, 100_000, 200_000} {
-		for _, query := range []string{"", "tea in the garden"} {
-			window, err := assembler.Assemble(t.Context(), pool, counter, &assembler.Request{
-				AppName: scope.AppName, MaxTokens: &maxTokens, Query: query, UserID: scope.UserID,
-			})
-			require.NoError(t, err)
-			checkWindow(t, window, counter, maxTokens)
-			require.GreaterOrEqual(t, window.TokenEstimate, maxTokens*9/10, "of %d", maxTokens)
-			require.GreaterOrEqual(t, window.Tokens, maxTokens*7/10, "of %d", maxTokens)
-		}
+	for _, c := range []struct {
+		name, memory, message, query string
+		rows                         int // some 50 tokens each
+	}{
+		{
+			"english", "Memory %d: Ada drank tea in the garden with friend %d, and said that she'd rather have had the green one.",
+			"Message %d: would you like some more tea, or shall we walk down to the river before it rains again?", "tea in the garden", 5000,
+		},
+		{
+			"chinese", "记忆%d：阿达和朋友%d在花园里喝茶，她说她更想喝绿茶。",
+			"消息%d：你还想再喝点茶吗，还是我们趁下雨之前走到河边去？", "花园里的茶", 1500,
+		},
+		{
+			"korean", "기억 %d: 에이다는 친구 %d와 정원에서 차를 마셨고 녹차가 더 좋았을 거라고 말했다.",
+			"메시지 %d: 차를 더 드시겠어요, 아니면 비가 다시 오기 전에 강까지 걸어갈까요?", "정원에서 차", 1500,
+		},
+		{
+			"arabic", "ذكرى %d: شربت آدا الشاي في الحديقة مع الصديق %d وقالت إنها كانت تفضل الشاي الأخضر.",
+			"رسالة %d: هل تريد المزيد من الشاي أم نمشي إلى النهر قبل أن تمطر مرة أخرى؟", "الشاي في الحديقة", 1500,
+		},
+		{
+			"hindi", "याद %d: आडा ने बगीचे में दोस्त %d के साथ चाय पी और कहा कि उसे हरी चाय ज़्यादा पसंद आती।",
+			"संदेश %d: क्या आप और चाय लेंगे, या फिर से बारिश होने से पहले हम नदी तक चलें?", "बगीचे में चाय", 1500,
+		},
+		{
+			"emoji", "🍵 %d: 👩‍👩‍👧 ❤️ %d 🌳 🌧️ 🏞️ 🍵 💚 🫖",
+			"💬 %d: 🍵 ❓ 🚶‍♀️ 🏞️ ⏳ 🌧️ ❗ 🫖", "🍵", 1500,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			scope := db.Scope{AppName: "app", UserID: c.name}
+			fill(t, pool, counter, scope, c.memory, c.message, c.rows)
+			for _, maxTokens := range []int{500, 1000, 4000, 8000, 32_000, 100_000, 200_000} {
+				if maxTokens > 45*c.rows {
+					break
+				}
+				for _, query := range []string{"", c.query} {
+					window, err := assembler.Assemble(t.Context(), pool, counter, &assembler.Request{
+						AppName: scope.AppName, MaxTokens: &maxTokens, Query: query, UserID: scope.UserID,
+					})
+					require.NoError(t, err)
+					checkWindow(t, window, counter, maxTokens)
+					t.Logf("%d reserved, %d true tokens of %d", window.TokenEstimate, window.Tokens, maxTokens)
+					require.GreaterOrEqual(t, window.TokenEstimate, maxTokens*9/10, "of %d", maxTokens)
+					require.GreaterOrEqual(t, window.Tokens, maxTokens*8/10, "of %d", maxTokens)
+				}
+			}
+		})
 	}
 }
 
-// fill stores some 300,000 tokens of memories and history, all counted.
-func fill(t *testing.T, pool *pgxpool.Pool, counter *assembler.Counter, scope db.Scope) {
+// fill stores so many rows of memories and of history, numbered from 1000 and all counted.
+func fill(t *testing.T, pool *pgxpool.Pool, counter *assembler.Counter, scope db.Scope, memory, message string, rows int) {
 	t.Helper()
-	const memory = "Memory %d: Ada drank tea in the garden with friend %d, and said that she'd rather have had the green one."
-	const message = "Message %d: would you like some more tea, or shall we walk down to the river before it rains again?"
 	tokens := counter.Count(fmt.Sprintf(memory, 1000, 1000))
 	_, err := pool.Exec(t.Context(), `
 		SELECT hippocampus.remember($1, $2, format($3, n, n), p_token_count => $4)
-		FROM generate_series(1000, 5999) n`, scope.UserID, scope.AppName, strings.ReplaceAll(memory, "%d", "%s"), tokens)
+		FROM generate_series(1000, 999 + $5::integer) n`, scope.UserID, scope.AppName, strings.ReplaceAll(memory, "%d", "%s"), tokens, rows)
 	require.NoError(t, err)
 	tokens = counter.Count("user: " + fmt.Sprintf(message, 1000))
 	_, err = pool.Exec(t.Context(), `
 		SELECT count(*) FROM hippocampus.append_events(hippocampus.create_thread($1, $2), (
 			SELECT jsonb_agg(jsonb_build_object('author', 'user', 'content', '{}'::jsonb, 'text', format($3, n), 'token_count', $4::integer))
-			FROM generate_series(1000, 5999) n))`, scope.UserID, scope.AppName, strings.ReplaceAll(message, "%d", "%s"), tokens)
+			FROM generate_series(1000, 999 + $5::integer) n))`, scope.UserID, scope.AppName, strings.ReplaceAll(message, "%d", "%s"), tokens, rows)
 	require.NoError(t, err)
 }
