@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION hippocampus._context_line(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT p_prefix || CASE
-        WHEN p_text !~ '[\u0001-\u0008\n\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufe00-\ufe0f\U000e0000-\U000e01ef<＜﹤〈\u2329⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]|\[/?(INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]'
+        WHEN p_text !~ ('[\n\r\u000b\u000c\u0085\u2028\u2029]|' || hippocampus._fence_signs())
             THEN p_text
         ELSE regexp_replace(hippocampus._fence_text(p_text),
             '\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]', E'\n  ', 'g') END;

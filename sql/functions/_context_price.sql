@@ -31,11 +31,8 @@ BEGIN ATOMIC
             regexp_count(p_text, '[!-/:-@\[-`{-~\u2000-\u2bff]{16}')
             + 2 * regexp_count(p_text, '(^|[\n\r\u000b\u000c\u0085\u2028\u2029])[!-/:-@\[-`{-~\u2000-\u2bff]{8}')
             ELSE 0 END
-        + CASE WHEN p_text ~ '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f\U000e0000-\U000e01ef<＜﹤〈\u2329⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]|\[/?(INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]'
-                AND hippocampus._fence_text(p_text) <> p_text
-            THEN 8 * regexp_count(p_text,
-                '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\ufe00-\ufe0f\U000e0000-\U000e01ef<＜﹤〈\u2329⟨❬❮❰ᐸ˂≺⧼⦑《⟪«&]|\[/?(INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\]')
-            ELSE 0 END;
+        + CASE WHEN p_text ~ hippocampus._fence_signs() AND hippocampus._fence_text(p_text) <> p_text
+            THEN 8 * regexp_count(p_text, hippocampus._fence_signs()) ELSE 0 END;
 END;
 COMMENT ON FUNCTION hippocampus._context_price IS
     'The tokens that an entry of a window costs at most, printed and altered as _context_line does.';

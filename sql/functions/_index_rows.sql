@@ -37,19 +37,7 @@ BEGIN
                 array_agg(n.heading || E'\n' || n.content), array_agg(NULL::uuid), array_agg(NULL::bigint), array_agg(false)) FROM new_rows n;
     END CASE;
     IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
-        WITH held AS (
-            SELECT t.id, t.user_id, t.app_name FROM hippocampus.posting_totals t
-            WHERE (t.user_id, t.app_name) = (SELECT n.user_id, n.app_name FROM new_rows n LIMIT 1)
-              AND t.source = TG_ARGV[0]
-            FOR UPDATE SKIP LOCKED
-        ), folded AS (
-            DELETE FROM hippocampus.posting_totals t USING held h
-            WHERE t.id = h.id AND t.user_id = h.user_id AND t.app_name = h.app_name
-            RETURNING t.rows, t.terms, t.user_id, t.app_name, t.source
-        )
-        INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
-        SELECT sum(f.rows), sum(f.terms), f.user_id, f.app_name, f.source
-        FROM folded f GROUP BY f.user_id, f.app_name, f.source;
+        PERFORM hippocampus._fold_totals(n.user_id, n.app_name, TG_ARGV[0]) FROM (SELECT r.user_id, r.app_name FROM new_rows r LIMIT 1) n;
     END IF;
     RETURN NULL;
 END

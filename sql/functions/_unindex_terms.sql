@@ -12,12 +12,6 @@ SET enable_hashjoin = off -- or many rows that go would have all rows of all use
 SET enable_mergejoin = off
 AS $fn$
 BEGIN
-    -- no word without a total: of a user whose index of words is gone already, there is nothing to look for
-    IF NOT EXISTS (
-            SELECT FROM (SELECT DISTINCT o.user_id, o.app_name FROM unnest(p_user_ids, p_app_names) AS o (user_id, app_name)) s
-            JOIN hippocampus.posting_totals t ON t.user_id = s.user_id AND t.app_name = s.app_name AND t.source = p_source) THEN
-        RETURN;
-    END IF;
     WITH gone AS (
         DELETE FROM hippocampus.postings p
         USING unnest(p_ids, p_user_ids, p_app_names) AS o (id, user_id, app_name)

@@ -1,6 +1,6 @@
 -- Makes an experience a new version of an instruction of the app, in its own words or in those that a person
--- gives. Words of a tool, or an agent's that repeat them, are never an instruction: a person must say it in their own. Its own words go with it when
--- it is forgotten (see _forget_instruction); an experience becomes an instruction once.
+-- gives. Words of a tool, or an agent's that repeat them, are never an instruction: a person must say it in their own.
+-- Its own words go with it when it is forgotten (see _forget_instruction); an experience becomes an instruction once.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experience(
     p_user_id text,
     p_app_name text,

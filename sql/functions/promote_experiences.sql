@@ -1,5 +1,5 @@
--- What the policies of apps promote by themselves: successes with an insight, lived often enough, that no tool told. One that repeats a tool's words is
--- marked as the tool's, which every window then says.
+-- What the policies of apps promote by themselves: successes with an insight, lived often enough, that no tool told. One
+-- that repeats a tool's words is marked as the tool's, which every window then says.
 -- One experience that cannot be promoted does not keep the others from it: those that are locked are passed over.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experiences(
     p_limit integer DEFAULT 100

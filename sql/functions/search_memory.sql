@@ -4,7 +4,8 @@
 -- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time), and what is
 -- said by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
--- leaves out. Anchors are a third arm where p_project_anchors asks for it, though with no name in it. Reads only; count a use with record_access. Not for parallel queries, see _vector_hits.
+-- leaves out. Anchors are a third arm where p_project_anchors asks for it, though with no name in it. Reads only; count a
+-- use with record_access. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_user_id text,
     p_app_name text,
