@@ -161,12 +161,15 @@ func hybridWay(ctx context.Context, d *service.Documents, scope db.Scope, q *Cor
 	return list, err
 }
 
+// named is the question with what is being talked about written into it.
+func (q *CorfQuery) named() string { return q.Text + " (" + strings.Join(q.ProjectAnchors, ", ") + ")" }
+
 // projectWay is the search of one who writes what is being talked about into the question, which a
 // lookup is told by project anchors.
 func projectWay(ctx context.Context, d *service.Documents, scope db.Scope, q *CorfQuery, vector []float32) ([]found, error) {
 	named := *q
 	if len(q.ProjectAnchors) > 0 {
-		named.Text += " (" + strings.Join(q.ProjectAnchors, ", ") + ")"
+		named.Text = q.named()
 		vector = q.namedVector
 	}
 	return hybridWay(ctx, d, scope, &named, vector)
@@ -242,7 +245,7 @@ func Corf(ctx context.Context, e *Engine, scope db.Scope, queries []*CorfQuery, 
 			}
 			vectors[i] = v[0]
 			if len(q.ProjectAnchors) > 0 {
-				if v, err = e.Embedder.Embed(ctx, []string{q.Text + " (" + strings.Join(q.ProjectAnchors, ", ") + ")"}, model.TaskQuery); err != nil {
+				if v, err = e.Embedder.Embed(ctx, []string{q.named()}, model.TaskQuery); err != nil {
 					return fmt.Errorf("embed question %s: %w", q.ID, err)
 				}
 				q.namedVector = v[0]

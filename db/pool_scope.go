@@ -71,3 +71,12 @@ func BindScope(ctx context.Context, tx pgx.Tx, scope Scope) error {
 	}
 	return nil
 }
+
+// NameModel says for the rest of the transaction which embedding model its vectors are of, so that they are compared
+// with those of this model while another one takes its place; an empty name is that of the one that serves.
+func NameModel(ctx context.Context, tx pgx.Tx, model string) error {
+	if _, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", model); err != nil {
+		return fmt.Errorf("name the embedding model: %w", Wrap(err))
+	}
+	return nil
+}

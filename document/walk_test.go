@@ -91,9 +91,7 @@ func TestWalk(t *testing.T) {
 func TestReadOfADevice(t *testing.T) {
 	t.Parallel()
 	files, err := document.Walk("/dev/zero")
-	if err != nil {
-		t.Skip("there is no /dev/zero here")
-	}
+	require.NoError(t, err)
 	defer files.Close() //nolint:errcheck // only read
 	_, err = files.Read("zero")
 	require.ErrorIs(t, err, document.ErrNoText)

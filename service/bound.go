@@ -26,10 +26,6 @@ func (s *OpenMemoryService) bound(scope Scope) db.DBTX {
 	return &boundPool{model: s.embeddingModel(), pool: s.pool, scope: scope}
 }
 
-// setModel says for the rest of the transaction which model its vectors are of, so that a query is
-// compared with vectors of its own model while another one takes its place.
-const setModel = "SELECT set_config('hippocampus.embedding_model', $1, true)"
-
 // embeddingModel is the model of the service's vectors, empty for the one that serves.
 func (s *OpenMemoryService) embeddingModel() string {
 	if s.config.Embedder == nil {
@@ -54,10 +50,12 @@ func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() er
 	if err := fn(); err != nil {
 		return err // the rollback that must follow restores it
 	}
-	if _, err := tx.Exec(ctx, setModel, outer); err != nil {
-		return fmt.Errorf("name the embedding model: %w", db.WrapGo(err))
-	}
-	return nil
+	return db.NameModel(ctx, tx, outer)
+}
+
+// joinAsModel runs fn in the caller's transaction, bound to the scope and with the service's model named.
+func (s *OpenMemoryService) joinAsModel(ctx context.Context, tx pgx.Tx, scope Scope, fn func() error) error {
+	return joinScope(ctx, tx, scope, func() error { return s.asModel(ctx, tx, fn) })
 }
 
 // outlived tells whether a statement failed because the vectors of the service's own model were
@@ -73,7 +71,7 @@ func (s *OpenMemoryService) outlived(ctx context.Context, err error, given []flo
 	return true
 }
 
-// queue lets [db.BindScope], which is the one place that knows how to bind, write into a batch.
+// queue lets [db.BindScope] and [db.NameModel], the one place each that knows how, write into a batch.
 type queue struct {
 	pgx.Tx
 	batch *pgx.Batch
@@ -89,7 +87,9 @@ func (b *boundPool) send(ctx context.Context, sql string, args []any) (pgx.Batch
 	if err := db.BindScope(ctx, &queue{batch: batch}, b.scope); err != nil {
 		return nil, err
 	}
-	batch.Queue(setModel, b.model)
+	if err := db.NameModel(ctx, &queue{batch: batch}, b.model); err != nil {
+		return nil, err
+	}
 	batch.Queue(sql, args...)
 	results := b.pool.SendBatch(ctx, batch)
 	if _, err := results.Exec(); err != nil {

@@ -130,15 +130,13 @@ func (s *OpenMemoryService) GetContextWindowTx(
 		return nil, err
 	}
 	window := &ContextWindow{}
-	err = joinScope(ctx, tx, scope, func() error {
-		return s.asModel(ctx, tx, func() error {
-			assembled, err := assembler.Assemble(ctx, tx, s.counter, request)
-			if err != nil {
-				return err
-			}
-			window.Window = *assembled
-			return nil
-		})
+	err = s.joinAsModel(ctx, tx, scope, func() error {
+		assembled, err := assembler.Assemble(ctx, tx, s.counter, request)
+		if err != nil {
+			return err
+		}
+		window.Window = *assembled
+		return nil
 	})
 	if err != nil {
 		return nil, err

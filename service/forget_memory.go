@@ -114,11 +114,9 @@ func (s *OpenMemoryService) ForgetMemoryTx(
 	if opts.QueryEmbedding != nil {
 		vector = new(pgvector.NewVector(opts.QueryEmbedding))
 	}
-	err = joinScope(ctx, tx, scope, func() error {
-		return s.asModel(ctx, tx, func() (err error) {
-			forgotten, err = s.forgetMemory(ctx, tx, scope, description, vector, opts)
-			return err
-		})
+	err = s.joinAsModel(ctx, tx, scope, func() error {
+		forgotten, err = s.forgetMemory(ctx, tx, scope, description, vector, opts)
+		return err
 	})
 	return forgotten, err
 }

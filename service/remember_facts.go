@@ -179,15 +179,13 @@ func (s *OpenMemoryService) ExtractFacts(
 func (s *OpenMemoryService) RememberFactsTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, facts []*StatedFact, opts *RememberFactsOptions,
 ) (learned *LearnedFacts, err error) {
-	err = joinScope(ctx, tx, scope, func() error {
-		return s.asModel(ctx, tx, func() error {
-			outcomes, err := s.storeFacts(ctx, tx, scope, facts, opts, truth.Resolve, false)
-			if err != nil {
-				return err
-			}
-			learned = learnedFacts(facts, outcomes)
-			return nil
-		})
+	err = s.joinAsModel(ctx, tx, scope, func() error {
+		outcomes, err := s.storeFacts(ctx, tx, scope, facts, opts, truth.Resolve, false)
+		if err != nil {
+			return err
+		}
+		learned = learnedFacts(facts, outcomes)
+		return nil
 	})
 	return learned, err
 }

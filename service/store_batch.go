@@ -104,11 +104,9 @@ func (s *OpenMemoryService) StoreBatchTx(
 			search.params.QueryEmbedding = new(pgvector.NewVector(given))
 		}
 	}
-	err = joinScope(ctx, tx, scope, func() error {
-		return s.asModel(ctx, tx, func() (err error) {
-			results, err = s.storeBatch(ctx, tx, scope, ops, searches)
-			return err
-		})
+	err = s.joinAsModel(ctx, tx, scope, func() error {
+		results, err = s.storeBatch(ctx, tx, scope, ops, searches)
+		return err
 	})
 	return results, err
 }

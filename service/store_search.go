@@ -86,11 +86,9 @@ func (s *OpenMemoryService) StoreSearchTx(
 	if opts != nil && opts.QueryEmbedding != nil {
 		params.QueryEmbedding = new(pgvector.NewVector(opts.QueryEmbedding))
 	}
-	err = joinScope(ctx, tx, scope, func() error {
-		return s.asModel(ctx, tx, func() (err error) {
-			response, err = s.storeSearch(ctx, tx, params, opts.refreshes(), false)
-			return err
-		})
+	err = s.joinAsModel(ctx, tx, scope, func() error {
+		response, err = s.storeSearch(ctx, tx, params, opts.refreshes(), false)
+		return err
 	})
 	return response, err
 }

@@ -63,10 +63,8 @@ func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComp
 
 func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
 	result := c.result
-	err = pgx.BeginTxFunc(ctx, c.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		// facts are compared with vectors of this worker's model, which may not be the one that serves
-		_, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', $1, true), set_config('hippocampus.embedding_model', $2, true)",
-			fmt.Sprintf("%dms", storeLockTimeout.Milliseconds()), c.config.Models.Embedder.Name())
+	err = c.inModel(ctx, func(tx pgx.Tx) error { // facts are compared
+		_, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', $1, true)", fmt.Sprintf("%dms", storeLockTimeout.Milliseconds()))
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,9 +12,8 @@ import (
 // worker's model, which may not be the one that serves.
 func (w *Worker) inModel(ctx context.Context, do func(tx pgx.Tx) error) error {
 	return pgx.BeginTxFunc(ctx, w.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "SELECT set_config('hippocampus.embedding_model', $1, true)", w.config.Models.Embedder.Name())
-		if err != nil {
-			return fmt.Errorf("name the embedding model: %w", db.Wrap(err))
+		if err := db.NameModel(ctx, tx, w.config.Models.Embedder.Name()); err != nil {
+			return err
 		}
 		return do(tx)
 	})
