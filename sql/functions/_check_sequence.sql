@@ -9,15 +9,18 @@ DECLARE
     v_bad record;
 BEGIN
     SELECT n.thread_id, n.first_seq, n.last_seq, t.next_seq INTO v_bad
-    FROM (SELECT r.thread_id, r.user_id, r.app_name, min(r.sequence_num) AS first_seq, max(r.sequence_num) AS last_seq, count(*) AS rows
+    FROM (SELECT r.thread_id, r.user_id, r.app_name, min(r.sequence_num) AS first_seq, min(r.sequence_num) - 1 AS seq_before,
+              max(r.sequence_num) AS last_seq, count(*) AS rows
           FROM new_rows r GROUP BY r.thread_id, r.user_id, r.app_name) n
     JOIN hippocampus.threads t ON t.id = n.thread_id AND t.user_id = n.user_id AND t.app_name = n.app_name
     WHERE n.last_seq <> t.next_seq - 1
        OR n.last_seq - n.first_seq + 1 <> n.rows
-       OR (n.first_seq > 1 AND NOT EXISTS (
-              SELECT FROM hippocampus.events e
+       OR (n.first_seq > 1 AND n.seq_before IS DISTINCT FROM (
+              -- by its order, which the key alone has: another index would read all that the user ever said
+              SELECT e.sequence_num FROM hippocampus.events e
               WHERE e.thread_id = n.thread_id AND e.user_id = n.user_id AND e.app_name = n.app_name
-                AND e.sequence_num = n.first_seq - 1))
+                AND e.sequence_num >= n.seq_before
+              ORDER BY e.sequence_num LIMIT 1))
     LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'events % to % of thread % leave a gap: the thread''s next number is %',

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
@@ -21,8 +22,7 @@ type planner struct {
 	plans []string
 }
 
-// newPlanner connects to a database with many tenants. auto_explain is the superuser's to load, and
-// stays loaded when the session steps down.
+// newPlanner connects to a database with many tenants.
 func newPlanner(t *testing.T) *planner {
 	t.Helper()
 	pool := dbtest.DB(t)
@@ -69,6 +69,14 @@ func newPlanner(t *testing.T) *planner {
 		_, err := pool.Exec(ctx, sql)
 		require.NoError(t, err, sql)
 	}
+	return plannerOf(t, pool)
+}
+
+// plannerOf connects to a database. auto_explain is the superuser's to load, and stays loaded when the
+// session steps down.
+func plannerOf(t *testing.T, pool *pgxpool.Pool) *planner {
+	t.Helper()
+	ctx := t.Context()
 	config := pool.Config().ConnConfig.Copy()
 	p := &planner{}
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
@@ -245,4 +253,32 @@ func TestPlans(t *testing.T) { //nolint:tparallel // its subtests share a connec
 			}
 		}
 	})
+}
+
+// TestFirstImport is for a database whose tables nobody has analysed, as it is while its first log is
+// brought in: Postgres takes them to be small, and a session keeps the plans that it made then.
+func TestFirstImport(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.DB(t)
+	_, err := pool.Exec(t.Context(), "ALTER TABLE hippocampus.events SET (autovacuum_enabled = off)")
+	require.NoError(t, err)
+	p := plannerOf(t, pool)
+	var thread string
+	require.NoError(t, p.conn.QueryRow(t.Context(), "SELECT hippocampus.create_thread('user77', 'app')").Scan(&thread))
+	const events = `SELECT * FROM hippocampus.append_events($1, (SELECT jsonb_agg(jsonb_build_object(
+		'author', 'user', 'content', 'tea', 'event_id', gen_random_uuid())) FROM generate_series(1, 20)))`
+	for _, role := range []string{"hippocampus_service", "hippocampus_tenant"} {
+		plan := p.explain(t, role, events, thread)
+		known, before := 0, 0
+		for _, n := range node(plan, `Scan.* on events( \w+)?  \(`) {
+			require.Regexp(t, `Index Cond: .*thread_id = .*(event_id|sequence_num) >= `, n, role) // one event, not the thread's
+			if strings.Contains(n, "event_id >= ") {
+				known++
+			} else {
+				before++
+			}
+		}
+		require.Positive(t, known, role)
+		require.Positive(t, before, role)
+	}
 }
