@@ -26,9 +26,11 @@ BEGIN
         RETURN v_deleted;
     END IF;
     -- what every policy says is found by the instants that were predicted; anything else must be computed
-    WHILE NOT EXISTS (SELECT FROM hippocampus.retention_policies p
-        WHERE (p_app_name IS NULL OR p.app_name IN (p_app_name, '*'))
-          AND (p.threshold <> p_threshold OR p.min_age_days <> p_min_age_days))
+    WHILE NOT EXISTS (SELECT FROM (
+            SELECT p.* FROM hippocampus.retention_policies p WHERE p_app_name IS NULL OR p.app_name IN (p_app_name, '*')
+            UNION ALL
+            SELECT d.* FROM hippocampus._retention_policy('*', '*', '*') d) AS p
+        WHERE p.threshold <> p_threshold OR p.min_age_days <> p_min_age_days)
     LOOP
         SELECT b.* INTO v_batch FROM hippocampus.sweep_faded(5000, p_user_id, p_app_name, p_now) b;
         v_deleted := v_deleted + v_batch.deleted;

@@ -24,11 +24,11 @@ BEGIN
         )
         SELECT count(hippocampus.enqueue_sleep(d.user_id, d.app_name)) FROM (
             SELECT u.user_id, u.app_name FROM users u
-            JOIN hippocampus.consolidation_policies p ON p.app_name = u.app_name AND p.sleep_enabled
+            CROSS JOIN LATERAL hippocampus._consolidation_policy(u.app_name) p
             CROSS JOIN LATERAL (
                 SELECT coalesce(max(r.started_at) FILTER (WHERE r.status = 'completed'), '-infinity') AS seen, max(r.created_at) AS asked
                 FROM hippocampus.sleep_reports r WHERE r.user_id = u.user_id AND r.app_name = u.app_name) l
-            WHERE (l.asked IS NULL OR l.asked <= p_now - make_interval(hours => p.sleep_hours))
+            WHERE p.sleep_enabled AND (l.asked IS NULL OR l.asked <= p_now - make_interval(hours => p.sleep_hours))
               AND (EXISTS (SELECT FROM hippocampus.memories m WHERE m.user_id = u.user_id AND m.app_name = u.app_name
                        AND m.created_at > l.seen AND m.source <> 'sleep')
                 OR EXISTS (SELECT FROM hippocampus.untidied_memories w
@@ -40,6 +40,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.enqueue_due_sleeps IS
-    'Enqueues the sleeps that are due in apps whose own policy has sleep_enabled; at most p_limit. Returns how many. A worker calls it every so often.';
+    'Enqueues the sleeps that are due in apps whose policy has sleep_enabled; at most p_limit. Returns how many. A worker calls it every so often.';
 REVOKE ALL ON FUNCTION hippocampus.enqueue_due_sleeps FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.enqueue_due_sleeps TO hippocampus_service, hippocampus_worker;

@@ -20,8 +20,9 @@ BEGIN
         FROM hippocampus.memories m
         WHERE (p_user_id IS NULL OR m.user_id = p_user_id) AND (p_app_name IS NULL OR m.app_name = p_app_name)
         GROUP BY m.user_id, m.app_name
-        HAVING count(*) > (SELECT coalesce(min(p.max_per_user), 100000) FROM hippocampus.retention_policies p
-                           WHERE p.app_name IN (m.app_name, '*'))
+        HAVING count(*) > (SELECT least(d.max_per_user, (SELECT min(p.max_per_user) FROM hippocampus.retention_policies p
+                               WHERE p.app_name IN (m.app_name, '*')))
+                           FROM hippocampus._retention_policy(m.app_name, '*', '*') d)
     ), placed AS (
         SELECT m.id, m.user_id, m.app_name, m.access_count, m.encounter_count, p.max_per_user, row_number() OVER (
                 PARTITION BY m.user_id, m.app_name, p.app_name, p.memory_type, p.category

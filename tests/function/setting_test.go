@@ -3,7 +3,6 @@ package function_test
 import (
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -87,17 +86,4 @@ func TestPutSetting(t *testing.T) {
 		b.remember(t, "tea")
 		b.refuses(t, "HC009", "of app '*' cannot become", `SELECT hippocampus.put_setting('*', 'text_search_config', '"german"')`)
 	})
-}
-
-func TestRetentionPolicyFallsBack(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	id := b.remember(t, "tea with milk")
-	b.exec(t, "ALTER TABLE hippocampus.retention_policies DISABLE TRIGGER retention_policies_guard")
-	b.exec(t, "DELETE FROM hippocampus.retention_policies")
-	require.Equal(t, "0.1 0.1 1 7 100000 * * * ebbinghaus ", get[string](t, b, `
-		SELECT concat_ws(' ', p.decay_rate, p.threshold, p.initial_weight, p.min_age_days, p.max_per_user, p.app_name, p.memory_type,
-			p.category, p.model, coalesce(p.preset, '')) FROM hippocampus._retention_policy($1, 'semantic', 'other') p`, b.AppName))
-	require.Equal(t, id, get[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.search_memory($1, $2, 'tea', p_now => $3)",
-		b.UserID, b.AppName, b.now))
 }
