@@ -142,6 +142,14 @@ func checkLimit(limit, otherwise int) (int32, error) {
 	return int32(limit), nil
 }
 
+// checkInt gives an integer for SQL, whose functions say which of those that fit may be.
+func checkInt(name string, n int) (int32, error) {
+	if n < math.MinInt32 || n > math.MaxInt32 {
+		return 0, fmt.Errorf("%w: %s is %d, but may have 32 bits", db.ErrInvalidArgument, name, n)
+	}
+	return int32(n), nil
+}
+
 // checkTexts checks pairs of a name and an optional text.
 func checkTexts(maxBytes int, pairs ...string) error {
 	for i := 0; i+1 < len(pairs); i += 2 {

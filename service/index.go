@@ -25,7 +25,8 @@ type IndexProgress struct {
 // function is given for it. Where ctx ends first, the worker goes on. It runs as the pool's login,
 // which must be a member of hippocampus_service.
 //
-// Errors: [db.ErrPermission]; the context's, as when no worker runs.
+// Errors: [db.ErrPermission]; the context's, as when no worker runs; [db.ErrNotFound] for whoever slept for more
+// than an hour after it was completed.
 func (s *OpenMemoryService) IndexMemory(ctx context.Context, progress func(IndexProgress)) (*IndexProgress, error) {
 	job, err := s.queries.IndexMemory(ctx, s.pool)
 	if err != nil {

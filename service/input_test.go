@@ -175,6 +175,18 @@ func TestInput(t *testing.T) {
 			_, err := svc.ForgetThread(ctx, ada, uuid.New())
 			return err
 		}},
+		"experience retries": {db.ErrInvalidArgument, "Retries is 4294967298", func(ctx context.Context) error {
+			_, err := svc.RecordExperience(ctx, ada, &service.TaskExperience{Retries: 1<<32 + 2, Task: "t"})
+			return err
+		}},
+		"experience steps": {db.ErrInvalidArgument, "Steps is 4294967298", func(ctx context.Context) error {
+			_, err := svc.RecordExperience(ctx, ada, &service.TaskExperience{Steps: new(1<<32 + 2), Task: "t"})
+			return err
+		}},
+		"rollback": {db.ErrInvalidArgument, "version is 4294967298", func(ctx context.Context) error {
+			_, err := svc.RollbackInstruction(ctx, "shop", "tea", new(1<<32+2))
+			return err
+		}},
 		"instruction": {db.ErrInvalidArgument, "content is empty", func(ctx context.Context) error {
 			_, err := svc.PutInstruction(ctx, "shop", "tone", "", nil)
 			return err

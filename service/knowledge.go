@@ -211,7 +211,11 @@ func (s *OpenMemoryService) rollbackInstruction(
 	}
 	params := &db.InstructionRollbackParams{AppName: appName, InstructionKey: key}
 	if version != nil {
-		params.Version = new(int32(*version))
+		narrow, err := checkInt("version", *version)
+		if err != nil {
+			return nil, err
+		}
+		params.Version = &narrow
 	}
 	row, err := s.queries.InstructionRollback(ctx, conn, params)
 	if err != nil {

@@ -102,9 +102,13 @@ func (s *OpenMemoryService) recordExperience(
 		checkTexts(maxText, "Insight", e.Insight, "Outcome", e.Outcome, "Trust", e.Trust), checkObject("Metadata", e.Metadata)); err != nil {
 		return nil, err
 	}
+	retries, err := checkInt("Retries", e.Retries)
+	if err != nil {
+		return nil, err
+	}
 	params := &db.ExperienceRecordParams{
 		AppName: scope.AppName, FromSeq: e.FromSeq, Insight: nonEmpty(e.Insight), Metadata: orEmptyObject(e.Metadata),
-		Now: s.now(), Outcome: or(e.Outcome, OutcomeSuccess), Retries: int32(e.Retries), Source: "experience",
+		Now: s.now(), Outcome: or(e.Outcome, OutcomeSuccess), Retries: retries, Source: "experience",
 		Tags: orEmpty(e.Tags), Task: e.Task, ThreadID: e.ThreadID, ToSeq: e.ToSeq, Trajectory: e.Trajectory,
 		Trust: or(e.Trust, TrustAgent), UserID: scope.UserID,
 	}
@@ -115,7 +119,11 @@ func (s *OpenMemoryService) recordExperience(
 		return nil, fmt.Errorf("%w: Trajectory is no JSON", db.ErrInvalidArgument)
 	}
 	if e.Steps != nil {
-		params.Steps = new(int32(*e.Steps))
+		steps, err := checkInt("Steps", *e.Steps)
+		if err != nil {
+			return nil, err
+		}
+		params.Steps = &steps
 	}
 	row, err := s.queries.ExperienceRecord(ctx, conn, params)
 	if err != nil {

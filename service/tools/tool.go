@@ -6,7 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -37,6 +40,9 @@ type Spec struct {
 	Refine func(input *jsonschema.Schema)
 }
 
+// maxInteger is the greatest integer that JSON's numbers, which many read as floats, can't confuse with another.
+const maxInteger = 1<<53 - 1
+
 // Tool is what a model may call.
 type Tool struct {
 	Spec
@@ -65,6 +71,11 @@ type Texter interface {
 // panics where they make no schema, which is a mistake in the program.
 func New[In, Out any](spec Spec, fn func(ctx context.Context, scope service.Scope, in *In) (*Out, error)) *Tool {
 	t := &Tool{Spec: spec, Input: schemaOf[In](), Output: schemaOf[Out]()}
+	walk(t.Input, func(s *jsonschema.Schema) {
+		if s.Type == "integer" || slices.Contains(s.Types, "integer") { // what every JSON reader reads exactly
+			s.Minimum, s.Maximum = new(-float64(maxInteger)), new(float64(maxInteger))
+		}
+	})
 	if spec.IgnoreUnknown {
 		walk(t.Input, func(s *jsonschema.Schema) { s.AdditionalProperties = nil })
 	}
@@ -142,18 +153,52 @@ func decode(schema *jsonschema.Resolved, arguments json.RawMessage, in any) erro
 	if err := schema.Validate(instance); err != nil {
 		return malformed("%s", readable(err))
 	}
-	if err := json.Unmarshal(arguments, in); err != nil {
+	// Written anew: 2.0 is an integer in JSON, and none for Go.
+	whole, err := json.Marshal(instance)
+	if err != nil {
+		return fmt.Errorf("write a tool's arguments: %w", err)
+	}
+	if err := json.Unmarshal(whole, in); err != nil {
 		return malformed("the arguments can't be read: %v", err)
 	}
 	return nil
 }
 
-// readable is the innermost cause of a validation error, without the path through the schema.
+var (
+	// inSchema is where in the schema a validation failed.
+	inSchema = regexp.MustCompile(`^validating (/\S+): `)
+	// ratio is a number as a bound's failure has it.
+	ratio = regexp.MustCompile(`^(m(?:in|ax)imum: )(-?\d+/\d+)`)
+	// shown are values that a failure shows as Go does.
+	shown = strings.NewReplacer(`type: <invalid reflect.Value> has`, `type: null has`, `type:  has`, `type: "" has`)
+)
+
+// readable is the innermost cause of a validation error, with the path of the argument instead of that through the
+// schema.
 func readable(err error) string {
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+	path := ""
+	for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+		if found := inSchema.FindStringSubmatch(inner.Error()); found != nil {
+			path = found[1]
+		}
 		err = inner
 	}
-	return strings.TrimPrefix(err.Error(), "validating root: ")
+	said := shown.Replace(strings.TrimPrefix(err.Error(), "validating root: "))
+	said = ratio.ReplaceAllStringFunc(said, func(bound string) string {
+		parts := ratio.FindStringSubmatch(bound)
+		number, _ := new(big.Rat).SetString(parts[2]) // which the pattern has seen to
+		float, _ := number.Float64()
+		written, err := json.Marshal(float)
+		if err != nil { // infinite, which JSON can't have written
+			return bound
+		}
+		return parts[1] + string(written)
+	})
+	if path == "" {
+		return said
+	}
+	path = strings.ReplaceAll(strings.ReplaceAll(path, "/items", "[]"), "/properties/", ".")
+	return strings.TrimPrefix(path, ".") + ": " + said
 }
 
 // types are those that JSON has another shape for than Go.

@@ -1,6 +1,7 @@
 package function_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
@@ -156,4 +157,24 @@ func TestEnqueueConsolidation(t *testing.T) {
 		b.refuses(t, "HC003", "p_job_type is null", "SELECT hippocampus.enqueue_consolidation($1, NULL)", thread)
 		require.Equal(t, before, b.counts(t))
 	})
+}
+
+func TestIndexProgress(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := get[int64](t, b, "SELECT hippocampus.index_memory()")
+	require.JSONEq(t, `{"state": "available", "error": null}`, get[string](t, b, "SELECT hippocampus.index_progress($1)::text", id))
+	b.exec(t, `UPDATE hippocampus.river_job SET state = 'completed', finalized_at = now(), metadata = '{"progress": {"done": 2, "total": 2}}' WHERE id = $1`, id)
+	require.JSONEq(t, `{"state": "completed", "error": null, "done": 2, "total": 2}`,
+		get[string](t, b, "SELECT hippocampus.index_progress($1)::text", id))
+	b.exec(t, "SELECT hippocampus.enqueue_consolidation($1)", b.thread(t))
+	other := get[int64](t, b, "SELECT max(id) FROM hippocampus.river_job WHERE kind = 'consolidate'")
+	for _, never := range []any{0, -1, id + 1_000_000, other, nil} {
+		said := "null"
+		if never != nil {
+			said = fmt.Sprint(never)
+		}
+		hint := b.refuses(t, "HC011", "there is no reindex "+said, "SELECT hippocampus.index_progress($1)", never)
+		require.Contains(t, hint, "index_memory")
+	}
 }

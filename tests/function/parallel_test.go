@@ -17,6 +17,7 @@ func TestParallelSafe(t *testing.T) {
 	b.rememberWith(t, "green tea", "p_embedding => $5", vector(1))
 	b.state(t, "Paris", "")
 	b.write(t, "block_set", "'kind'")
+	b.exec(t, "SELECT hippocampus.index_memory()")
 	calls := map[string]string{
 		"block_get":                  "SELECT hippocampus.block_get($1, $2, 'persona')",
 		"calculate_retention_score":  "SELECT hippocampus.calculate_retention_score(1, now()) FROM (VALUES ($1, $2)) v",
@@ -29,7 +30,7 @@ func TestParallelSafe(t *testing.T) {
 		"format_context":             "SELECT hippocampus.format_context('{}') FROM (VALUES ($1, $2)) v",
 		"list_embedding_generations": "SELECT g.* FROM hippocampus.list_embedding_generations() g, (VALUES ($1, $2)) v",
 		"linked_memories":            "SELECT hippocampus.linked_memories($1, $2, gen_random_uuid()) UNION ALL SELECT NULL",
-		"index_progress":             "SELECT hippocampus.index_progress(0) FROM (VALUES ($1, $2)) v",
+		"index_progress":             "SELECT hippocampus.index_progress(j.id) FROM hippocampus.river_job j, (VALUES ($1, $2)) v WHERE j.kind = 'index_vectors'",
 		"learning_stats":             "SELECT * FROM hippocampus.learning_stats($1, $2)",
 		"app_state_get":              "SELECT hippocampus.app_state_get($2) FROM (VALUES ($1)) v UNION ALL SELECT NULL",
 		"user_state_get":             "SELECT hippocampus.user_state_get($1, $2) UNION ALL SELECT NULL",
