@@ -68,6 +68,12 @@ func (p *process) text() string {
 // start starts a worker on a database and a provider.
 func start(t *testing.T, pool *pgxpool.Pool, s *server, args ...string) *process {
 	t.Helper()
+	return startOn(t, dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_worker", nil)), s, args...)
+}
+
+// startOn starts a worker with a login's URL.
+func startOn(t *testing.T, databaseURL string, s *server, args ...string) *process {
+	t.Helper()
 	path, err := binary()
 	require.NoError(t, err)
 	args = append([]string{
@@ -75,7 +81,7 @@ func start(t *testing.T, pool *pgxpool.Pool, s *server, args ...string) *process
 	}, args...)
 	p := &process{Cmd: exec.CommandContext(t.Context(), path, args...), done: make(chan struct{})}
 	p.Env = []string{
-		"DATABASE_URL=" + dbtest.DatabaseURL(dbtest.As(t, pool, "hippocampus_worker", nil)),
+		"DATABASE_URL=" + databaseURL,
 		"OPENAI_API_KEY=secret-key", "OPENAI_BASE_URL=" + s.URL + "/v1",
 	}
 	p.Stderr = p
@@ -137,9 +143,15 @@ func count(t *testing.T, pool *pgxpool.Pool, query string, args ...any) int {
 // conversation makes a thread of so many events, and asks for its consolidation.
 func conversation(t *testing.T, pool *pgxpool.Pool, events int) (thread, job uuid.UUID) {
 	t.Helper()
+	return conversationOf(t, pool, "ada", events)
+}
+
+// conversationOf is conversation of any user.
+func conversationOf(t *testing.T, pool *pgxpool.Pool, user string, events int) (thread, job uuid.UUID) {
+	t.Helper()
 	tx, err := pool.Begin(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, tx.QueryRow(t.Context(), `SELECT hippocampus.create_thread('ada', 'app')`).Scan(&thread))
+	require.NoError(t, tx.QueryRow(t.Context(), `SELECT hippocampus.create_thread($1, 'app')`, user).Scan(&thread))
 	for i := range events {
 		_, err = tx.Exec(t.Context(), `SELECT hippocampus.append_event($1, 'user', 'message', jsonb_build_object('text', $2::text))`,
 			thread, fmt.Sprintf("I like sushi, %d times.", i))
