@@ -191,7 +191,7 @@ func checkWhole(t require.TestingT, m *material, request *assembler.Request, win
 	// What a fence drops or replaces is no matter here: TestFence looks at that. It drops before lines are broken, so
 	// that a dropped character between \r and \n leaves one break.
 	dropped := regexp.MustCompile(`[\x01-\x08\x0e-\x1f\x7f-\x{84}\x{86}-\x{9f}\x{fe00}-\x{fe0f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{e0000}-\x{e007f}\x{e0100}-\x{e01ef}]`)
-	fenced := regexp.MustCompile(`(?i)&lt;|[&‹<＜﹤〈\x{2329}⟨❬❮❰ᐸ˂≺⧼⦑《⟪«\[\]()]`)
+	fenced := regexp.MustCompile(`(?i)&\s*(lt|#0*60|#x0*3c)\s*;?|[&‹<＜﹤≮〈\x{2329}⟨❬❮❰ᐸᚲ˂≺⧼⦑\x{1d236}《⟪«\[\]()]`)
 	bare := func(text string) string { return fenced.ReplaceAllString(dropped.ReplaceAllString(text, ""), "") }
 	whole := map[string]bool{request.SystemPrompt: true}
 	add := func(prefix, text string) {

@@ -2,9 +2,12 @@
 -- for all that was recalled. It changes as little as it can:
 --   characters that are not seen and change what is (controls, overrides of the direction, tags) are dropped, and
 --   of several variation selectors all but the first: a letter has one, hidden text has many;
---   where, folded, the text names the fence, whatever looks like < becomes ‹, so that no tag can begin in it, also
---   one that is spelled with full-width letters, Cyrillic ones, small capitals, accents, white space, or nothing
---   seen between;
+--   what looks like < becomes ‹ wherever the name of the fence could follow, so that no tag can begin there. No list
+--   of letters that look alike is ever whole, so none is asked: what is not ASCII may be taken for any letter, and a
+--   name of plain letters is one that does not begin with reca, whatever white space and strokes stand between.
+--   Quotation marks of living languages (« 《 〈) keep the letters of those, unless
+--   the text names the fence, as far as letters of other scripts, accents, white space and what is not seen can be
+--   folded: then whatever looks like < becomes ‹ throughout;
 --   the marks with which chat templates begin and end a turn become text.
 CREATE OR REPLACE FUNCTION hippocampus._fence_text(
     p_text text
@@ -13,21 +16,32 @@ LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    c_brackets CONSTANT text := E'<＜﹤〈\u2329⟨❬❮❰ᐸ˂≺⧼⦑《⟪«‹';
-    v_text text := regexp_replace(p_text,
-        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]', '', 'g');
+    c_signs CONSTANT text := E'<＜﹤≮\u2329⟨❬❮❰ᐸᚲ˂≺⧼⦑\U0001d236';
+    c_quotes CONSTANT text := '〈《⟪«';
+    c_entity CONSTANT text := '&\s*(?:lt|#0*60|#x0*3c)\s*;?';
+    -- a name of which a letter, before it is another one, is ~; of the fence's letters, the first that it could have
+    c_name CONSTANT text := '[\s/_-]*(?:~|r[\s/_-]*(?:~|[e3][\s/_-]*(?:~|c[\s/_-]*(?:~';
+    c_foreign CONSTANT text := '[^\u0001-\u007f‹]';
+    -- beyond the alphabets, syllabaries, ideographs, punctuation and pictures that are written today
+    c_odd CONSTANT text := '[^\u0001-\u024f\u0300-\u109f\u10d0-\u139f\u1780-\u18af\u1e00-\u206f\u20a0-\u20cf\u2190-\u245f'
+        '\u2500-\u2bff\u3000-\ua4cf\uac00-\ud7ff\uf900-\ufaff\U0001f300-\U0001faff\U00020000-\U0003ffff]';
+    v_text text;
 BEGIN
-    v_text := regexp_replace(v_text, '([\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+', '\1', 'g');
-    IF v_text !~* '[<＜﹤〈\u2329⟨❬❮❰ᐸ˂≺⧼⦑《⟪«]|&\s*(lt|#)|\[/?(inst|system_prompt|available_tools|tool_calls|tool_results)\]' THEN
-        RETURN v_text;
+    IF p_text !~* hippocampus._fence_signs() THEN
+        RETURN p_text;
     END IF;
+    v_text := regexp_replace(p_text,
+        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]', '', 'g');
+    v_text := regexp_replace(v_text, '([\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+', '\1', 'g');
     IF regexp_replace(hippocampus._plain_letters(v_text),
             '[\s\u0080-\u009f\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f'
             '\u2028-\u202f\u2060-\u206f\u20d0-\u20ff\u2800\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\uffa0\ufff0-\ufffb'
             '\U0001bca0-\U0001bca3\U0001d165-\U0001d169\U0001d16d-\U0001d182\U000e0000-\U000e0fff]',
             '', 'g') ~* 'recalled.{0,3}memor' THEN
-        v_text := regexp_replace(translate(v_text, c_brackets, repeat('‹', length(c_brackets))),
-            '&\s*(lt|#0*60|#x0*3c)\s*;?', '‹', 'gi');
+        v_text := regexp_replace(v_text, '[' || c_signs || c_quotes || ']|' || c_entity, '‹', 'gi');
+    ELSE
+        v_text := regexp_replace(v_text, '(?:[' || c_signs || ']|' || c_entity || ')(?=' || replace(c_name, '~', c_foreign) || '|[a4@])))))'
+            || '|[' || c_quotes || '](?=' || replace(c_name, '~', c_odd) || ')))))', '‹', 'gi');
     END IF;
     RETURN regexp_replace(regexp_replace(v_text, '<([|｜][\w ▁.:/-]{1,60}[|｜]>|</?SYS>>|/?(s|bos|eos|start_of_turn|end_of_turn)>)', '‹\1', 'g'),
         '\[(/?(INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS))\]', '(\1)', 'g');
