@@ -1,7 +1,7 @@
 -- The time that a question asks about, resolved against when it is asked: «last week», «two months ago», «in May
 -- 2023», «May 8th», «上个月», «三天前», «5月8号». Days are those of UTC, as everywhere here. What people count in weeks and months
 -- they do not count to the day: such a time is a range around it. Null where no time is named, or only one
--- that takes more than a calendar («before I moved»).
+-- that takes more than a calendar («before I moved»: see _event_time).
 CREATE OR REPLACE FUNCTION hippocampus.resolve_time(
     p_text text,
     p_now timestamptz DEFAULT now()

@@ -1,8 +1,8 @@
 -- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
 -- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
--- Of what holds a word, that of the day or week which the question names is preferred (see resolve_time), and what is
--- said by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
+-- Of what holds a word, that of the time which the question asks about is preferred (see _asked_time), and what is said
+-- by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
 -- leaves out. Anchors are a third arm where p_project_anchors asks for it, though with no name in it. Reads only; count a
 -- use with record_access. Not for parallel queries, see _vector_hits.
@@ -40,7 +40,7 @@ DECLARE
     v_vector double precision;
     v_strength double precision;
     v_recency double precision;
-    v_when tstzrange := hippocampus.resolve_time(p_query, p_now); -- the day or week that the question names
+    v_when tstzrange; -- the time that the question asks about
     v_terms text[];
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
@@ -62,8 +62,8 @@ BEGIN
     v_strength := coalesce(v_weights -> 'strength', '0');
     v_recency := coalesce(v_weights -> 'recency', '0');
     v_terms := hippocampus._query_terms(p_app_name, p_query);
-    IF upper(v_when) - lower(v_when) > interval '10 days' THEN
-        v_when := NULL; -- of a month people tell long after it
+    IF v_time > 0 THEN
+        SELECT a.during, a.share * v_time INTO v_when, v_time FROM hippocampus._asked_time(p_user_id, p_app_name, p_query, p_now) a;
     END IF;
     RETURN QUERY
     WITH candidates AS MATERIALIZED (
@@ -142,7 +142,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日) is evidence, resolved against p_now. p_project_anchors asks for memories by the anchors of the query and of what is being talked about too (see lookup_anchors); null asks for none. An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日), resolved against p_now, is evidence, and so is a time that it tells by an event which a memory dates (before I moved, 结婚以后). p_project_anchors asks for memories by the anchors of the query and of what is being talked about too (see lookup_anchors); null asks for none. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -12,7 +12,7 @@ SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
     m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_hits IS
-    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the day or week that the query names) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.';
+    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the time that the query asks about, by the calendar or by an event) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.';
 
 CREATE VIEW hippocampus.recall_hits WITH (security_invoker = true) AS
 SELECT ''::text AS source, m.id, m.content, m.memory_type AS kind, 0::double precision AS score,
