@@ -1,6 +1,6 @@
 -- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
--- score all the same. One whose vector is still to come counts as near in meaning as it is in words.
+-- score all the same (see _search_parts).
 -- Of what holds a word, that of the time which the question asks about is preferred (see _asked_time), and what is said
 -- by whom it names. Of one conversation each further memory takes a little less: the next may hold what is missing.
 -- What is never returned takes no place in an arm: a superseded memory, and whatever a filter or the profile
@@ -28,22 +28,17 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
-    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0;
     v_weights jsonb;
     v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
     v_author double precision := coalesce(v_evidence -> 'author', '0');
     v_time double precision := coalesce(v_evidence -> 'time', '0');
-    v_length double precision := coalesce(v_evidence -> 'length', '0');
-    v_question double precision := coalesce(v_evidence -> 'question', '0');
     v_spread double precision := CASE WHEN p_profile = 'default' THEN coalesce((v_evidence -> 'spread')::double precision, 0) ELSE 0 END;
     v_text double precision;
     v_vector double precision;
     v_strength double precision;
     v_recency double precision;
     v_when tstzrange; -- the time that the question asks about
-    v_terms text[];
     v_serving hippocampus.embedding_models;
-    v_query public.halfvec;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
@@ -52,66 +47,23 @@ BEGIN
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
-    v_filtered := v_filtered OR EXISTS ( -- of the model strength, what is too weak is not remembered
-        SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
-    v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
     v_text := coalesce(v_weights -> 'text', '0');
     v_vector := coalesce(v_weights -> 'vector', '0');
     v_strength := coalesce(v_weights -> 'strength', '0');
     v_recency := coalesce(v_weights -> 'recency', '0');
-    v_terms := hippocampus._query_terms(p_app_name, p_query);
     IF v_time > 0 THEN
         SELECT a.during, a.share * v_time INTO v_when, v_time FROM hippocampus._asked_time(p_user_id, p_app_name, p_query, p_now) a;
     END IF;
     RETURN QUERY
-    WITH candidates AS MATERIALIZED (
-        SELECT * FROM hippocampus._search_candidates(p_user_id, p_app_name, p_query, p_query_embedding, v_terms, v_evidence,
-            CASE WHEN NOT v_filtered THEN greatest(50, least(4 * p_limit, p_limit + 100)) END, p_project_anchors)
-    ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
-        SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
-                THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
-            m.created_at, m.occurred_from, m.occurred_until
-        FROM candidates c
-        JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-        WHERE m.superseded_by IS NULL
-          AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
-          AND (p_categories IS NULL OR m.category = ANY (p_categories))
-          AND (p_tags IS NULL OR m.tags @> p_tags)
-          AND (p_thread_id IS NULL OR m.thread_id = p_thread_id OR EXISTS (
-              SELECT FROM hippocampus.memory_sources s
-              WHERE s.memory_id = m.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name))
-          AND (p_since IS NULL OR m.occurred_until >= p_since)
-          AND (p_until IS NULL OR m.occurred_from <= p_until)
-    ), kinds AS MATERIALIZED ( -- what is the same for many rows is found out once
-        SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT r.memory_type, r.category FROM kept r) k
-        CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
-    ), authors AS MATERIALIZED (
-        SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
-    ), parts AS MATERIALIZED ( -- or each would be worked out wherever it is used
-        SELECT m.row_id, m.occurred_until, m.thread_id, m.from_seq, m.to_seq, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
-            coalesce(m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && v_when, false) AS timely,
-            least(1, greatest(0, coalesce(m.similarity, (
-                SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
-                WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
-                  AND e.generation = v_serving.generation AND e.source = 'memory' AND e.row_id = m.row_id), m.words, 0), m.anchored)) AS vector_score,
-            hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
-                m.created_at, p_now) AS retention,
-            CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
-                m.running_intensity, m.access_count, m.last_accessed_at, p_now) END AS strength,
-            exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
-        FROM kept m
-        JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
-            AND ((k.p).model <> 'strength' OR 0.05 <= hippocampus.effective_strength(
-                m.running_intensity, m.access_count, m.last_accessed_at, p_now))
-        LEFT JOIN authors a ON a.author = m.author
-    ), ranked AS (
+    WITH ranked AS (
         SELECT s.*, w.text_score, coalesce((v_text * w.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
             CASE p_profile WHEN 'retention' THEN s.vector_score * s.retention
                 ELSE v_text * w.text_score + v_vector * s.vector_score
                     + v_strength * coalesce(s.strength, s.retention) + v_recency * s.recency END AS score
-        FROM parts s
+        FROM hippocampus._search_parts(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_memory_types, p_categories,
+            p_tags, p_thread_id, p_since, p_until, p_profile, p_now, p_project_anchors, v_evidence, v_when, v_serving) s
         CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
             + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
     ), spaced AS MATERIALIZED (

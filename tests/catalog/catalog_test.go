@@ -123,7 +123,7 @@ func TestFunctions(t *testing.T) {
 		t.Parallel()
 		require.Empty(t, lines(t, `SELECT format('%s: %s lines', p.proname, l.lines) FROM (`+functions+`) p
 			CROSS JOIN LATERAL (SELECT regexp_count(coalesce(pg_get_function_sqlbody(p.oid), p.prosrc), E'\n') AS lines) l
-			WHERE l.lines > CASE WHEN p.proname IN ('search_memory', '_evidence', 'get_context_window') THEN 150 ELSE 80 END -- that hold one idea each`))
+			WHERE l.lines > CASE WHEN p.proname IN ('_evidence', 'get_context_window') THEN 150 ELSE 80 END -- that hold one idea each`))
 	})
 
 	t.Run("Rights", func(t *testing.T) {

@@ -1,0 +1,86 @@
+-- The candidates of a search that its filters let through, with what each is worth and what is known of it: all that
+-- search_memory makes its score of. The arms are bounded (p_limit) where nothing is left out of what they found; a
+-- filter, or a policy under which a weak memory is not remembered, may want just those that lie beyond. Of the model strength,
+-- what is below 0.05 is not returned. A memory whose vector is still to come is as near in meaning as it is in words.
+-- Not for parallel queries, see _vector_hits.
+CREATE OR REPLACE FUNCTION hippocampus._search_parts(
+    p_user_id text,
+    p_app_name text,
+    p_query text,
+    p_query_embedding public.vector,
+    p_limit integer,
+    p_memory_types text[],
+    p_categories text[],
+    p_tags text[],
+    p_thread_id uuid,
+    p_since timestamptz,
+    p_until timestamptz,
+    p_profile text,
+    p_now timestamptz,
+    p_project_anchors text[],
+    p_evidence jsonb,
+    p_when tstzrange,
+    p_serving hippocampus.embedding_models
+) RETURNS TABLE (row_id uuid, occurred_until timestamptz, thread_id uuid, from_seq bigint, to_seq bigint, word_score double precision,
+    worth double precision, asked boolean, timely boolean, vector_score double precision, retention double precision,
+    strength double precision, recency double precision)
+LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+AS $fn$
+DECLARE
+    v_query public.halfvec := hippocampus._unit_vector('p_query_embedding', p_query_embedding, p_serving.dimension);
+    v_length double precision := coalesce(p_evidence -> 'length', '0');
+    v_question double precision := coalesce(p_evidence -> 'question', '0');
+    v_terms text[] := hippocampus._query_terms(p_app_name, p_query);
+    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0 OR EXISTS (
+        SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
+BEGIN
+    RETURN QUERY
+    WITH candidates AS MATERIALIZED (
+        SELECT * FROM hippocampus._search_candidates(p_user_id, p_app_name, p_query, p_query_embedding, v_terms, p_evidence,
+            CASE WHEN NOT v_filtered THEN greatest(50, least(4 * p_limit, p_limit + 100)) END, p_project_anchors)
+    ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
+        SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
+                THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+            m.created_at, m.occurred_from, m.occurred_until
+        FROM candidates c
+        JOIN hippocampus.memories m ON m.id = c.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        WHERE m.superseded_by IS NULL
+          AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
+          AND (p_categories IS NULL OR m.category = ANY (p_categories))
+          AND (p_tags IS NULL OR m.tags @> p_tags)
+          AND (p_thread_id IS NULL OR m.thread_id = p_thread_id OR EXISTS (
+              SELECT FROM hippocampus.memory_sources s
+              WHERE s.memory_id = m.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name))
+          AND (p_since IS NULL OR m.occurred_until >= p_since)
+          AND (p_until IS NULL OR m.occurred_from <= p_until)
+    ), kinds AS MATERIALIZED ( -- what is the same for many rows is found out once
+        SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT r.memory_type, r.category FROM kept r) k
+        CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
+    ), authors AS MATERIALIZED (
+        SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT r.author FROM kept r) a
+    )
+    SELECT m.row_id, m.occurred_until, m.thread_id, m.from_seq, m.to_seq, coalesce(m.words, 0) AS word_score, m.worth, coalesce(m.words > 0 AND a.asked, false) AS asked,
+        coalesce(m.words > 0 AND tstzrange(m.occurred_from, m.occurred_until, '[]') && p_when, false) AS timely,
+        least(1, greatest(0, coalesce(m.similarity, (
+            SELECT -(e.embedding OPERATOR(public.<#>) v_query) FROM hippocampus.embeddings e
+            WHERE v_query IS NOT NULL AND e.user_id = p_user_id AND e.app_name = p_app_name
+              AND e.generation = p_serving.generation AND e.source = 'memory' AND e.row_id = m.row_id), m.words, 0), m.anchored)) AS vector_score,
+        hippocampus._retention(k.p, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
+            m.created_at, p_now) AS retention,
+        CASE WHEN p_profile = 'strength' THEN hippocampus.effective_strength(
+            m.running_intensity, m.access_count, m.last_accessed_at, p_now) END AS strength,
+        exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - m.occurred_until)::double precision) / 86400)) AS recency
+    FROM kept m
+    JOIN kinds k ON k.memory_type = m.memory_type AND k.category = m.category
+        AND ((k.p).model <> 'strength' OR 0.05 <= hippocampus.effective_strength(
+            m.running_intensity, m.access_count, m.last_accessed_at, p_now))
+    LEFT JOIN authors a ON a.author = m.author;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._search_parts IS
+    'The candidates of a search that its filters let through, with every part that a score is made of.';
+REVOKE ALL ON FUNCTION hippocampus._search_parts FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._search_parts
+    TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
