@@ -2,9 +2,7 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,19 +54,6 @@ func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() er
 // joinAsModel runs fn in the caller's transaction, bound to the scope and with the service's model named.
 func (s *OpenMemoryService) joinAsModel(ctx context.Context, tx pgx.Tx, scope Scope, fn func() error) error {
 	return joinScope(ctx, tx, scope, func() error { return s.asModel(ctx, tx, fn) })
-}
-
-// outlived tells whether a statement failed because the vectors of the service's own model were
-// dropped: another one serves, and this process is to be started again with that. Until then it
-// works by words, and says so.
-func (s *OpenMemoryService) outlived(ctx context.Context, err error, given []float32) bool {
-	if s.config.Embedder == nil || s.config.RequireEmbedding || given != nil ||
-		!errors.Is(err, db.ErrEmbeddingModel) && !errors.Is(err, db.ErrDimension) {
-		return false
-	}
-	s.config.Logger.WarnContext(ctx, "service: the deployment has no vectors of this embedder any more, searching by words alone",
-		slog.String("embedder", s.config.Embedder.Name()), slog.Any("error", err))
-	return true
 }
 
 // queue lets [db.BindScope] and [db.NameModel], the one place each that knows how, write into a batch.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -127,6 +128,17 @@ func checkVector(name string, vector []float32) error {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
 			return fmt.Errorf("%w: %s[%d] is %v", db.ErrInvalidEmbedding, name, i, x)
 		}
+	}
+	return nil
+}
+
+// checkDirection refuses what [checkVector] does, and a vector that points nowhere.
+func checkDirection(name string, vector []float32) error {
+	if err := checkVector(name, vector); err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(vector, func(x float32) bool { return x != 0 }) {
+		return fmt.Errorf("%w: %s is all zero", db.ErrInvalidEmbedding, name)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/assembler"
 )
@@ -81,7 +82,7 @@ type ContextOptions struct {
 // ContextWindow is what [OpenMemoryService.GetContextWindow] assembled.
 type ContextWindow struct {
 	assembler.Window
-	// Degraded says that the embedder failed and memories were found by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and memories were found by words alone.
 	Degraded bool `json:"degraded"`
 }
 
@@ -98,19 +99,15 @@ func (s *OpenMemoryService) GetContextWindow(
 	if err != nil {
 		return nil, err
 	}
-	given := request.QueryEmbedding
-	vector, degraded, err := s.embedQuery(ctx, query, given)
-	if err != nil {
-		return nil, err
-	}
-	if vector != nil {
-		request.QueryEmbedding = vector.Slice()
-	}
-	window, err := assembler.Assemble(ctx, s.bound(scope), s.counter, request)
-	if vector != nil && s.outlived(ctx, err, given) {
-		request.QueryEmbedding, degraded = nil, true
+	var window *assembler.Window
+	degraded, err := s.byMeaning(ctx, query, request.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		request.QueryEmbedding = nil
+		if vector != nil {
+			request.QueryEmbedding = vector.Slice()
+		}
 		window, err = assembler.Assemble(ctx, s.bound(scope), s.counter, request)
-	}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

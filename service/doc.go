@@ -74,7 +74,9 @@
 //
 // An embedder may take a minute. It's called before a connection is taken, never while one is held,
 // so a slow model does not exhaust the pool; and Tx variants, which hold one, don't call it. Where
-// it fails, a search is made by words alone and says so, unless the config asks otherwise.
+// it fails, or the deployment has dropped the vectors of its model, every verb that embeds a query finds
+// by words alone, logs why, and says Degraded where its answer has room for that, unless the config's
+// RequireEmbedding is set.
 //
 // # Errors
 //

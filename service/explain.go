@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -22,18 +23,13 @@ func (s *OpenMemoryService) ExplainSearch(ctx context.Context, scope Scope, quer
 	if err != nil {
 		return nil, err
 	}
-	vector, _, err := s.embedQuery(ctx, query, opts.vector())
-	if err != nil {
-		return nil, err
-	}
 	explain := db.SearchExplainParams(*params)
-	explain.QueryEmbedding = vector
-	explained, err := s.queries.SearchExplain(ctx, s.bound(scope), &explain)
-	if err = db.WrapGo(err); vector != nil && s.outlived(ctx, err, opts.vector()) {
-		explain.QueryEmbedding = nil
+	var explained json.RawMessage
+	_, err = s.byMeaning(ctx, query, opts.vector(), func(vector *pgvector.Vector) (err error) {
+		explain.QueryEmbedding = vector
 		explained, err = s.queries.SearchExplain(ctx, s.bound(scope), &explain)
-		err = db.WrapGo(err)
-	}
+		return db.WrapGo(err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("explain search: %w", err)
 	}
@@ -85,20 +81,15 @@ func (s *OpenMemoryService) SearchThreads(ctx context.Context, scope Scope, quer
 	if err != nil {
 		return nil, err
 	}
-	vector, _, err := s.embedQuery(ctx, query, opts.QueryEmbedding)
-	if err != nil {
-		return nil, err
-	}
 	params := &db.ThreadSearchParams{
-		AppName: search.AppName, MaxRows: search.MaxRows, Now: search.Now, Query: search.Query, QueryEmbedding: vector,
-		Since: search.Since, Until: search.Until, UserID: search.UserID,
+		AppName: search.AppName, MaxRows: search.MaxRows, Now: search.Now, Query: search.Query, Since: search.Since, Until: search.Until, UserID: search.UserID,
 	}
-	rows, err := s.queries.ThreadSearch(ctx, s.bound(scope), params)
-	if err = db.WrapGo(err); vector != nil && s.outlived(ctx, err, opts.QueryEmbedding) {
-		params.QueryEmbedding = nil
+	var rows []*db.ThreadHit
+	_, err = s.byMeaning(ctx, query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		params.QueryEmbedding = vector
 		rows, err = s.queries.ThreadSearch(ctx, s.bound(scope), params)
-		err = db.WrapGo(err)
-	}
+		return db.WrapGo(err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("search threads: %w", err)
 	}

@@ -65,7 +65,7 @@ type Forgotten struct {
 	Threads int64 `json:"threads"`
 	// Matches are what a preview found.
 	Matches []*ForgetMatch `json:"matches,omitempty"`
-	// Degraded says that the embedder failed and the description was matched by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and the description was matched by words alone.
 	Degraded bool `json:"degraded,omitempty"`
 }
 
@@ -84,11 +84,11 @@ func (s *OpenMemoryService) ForgetMemory(
 	if err := opts.check(scope, description); err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, description, opts.QueryEmbedding)
-	if err != nil {
-		return nil, err
-	}
-	forgotten, err := s.forgetMemory(ctx, s.bound(scope), scope, description, vector, opts)
+	var forgotten *Forgotten
+	degraded, err := s.byMeaning(ctx, description, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		forgotten, err = s.forgetMemory(ctx, s.bound(scope), scope, description, vector, opts)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

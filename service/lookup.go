@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/google/uuid"
+	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -60,15 +61,15 @@ func (d *Documents) Search(ctx context.Context, scope Scope, query string, opts 
 	if err != nil {
 		return nil, err
 	}
-	vector, _, err := d.s.embedQuery(ctx, query, opts.QueryEmbedding)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := d.s.queries.DocumentSearch(ctx, d.s.bound(scope), &db.DocumentSearchParams{
-		AppName: scope.AppName, MaxRows: limit, Query: query, QueryEmbedding: vector, Sources: opts.Sources, UserID: scope.UserID,
+	var rows []*db.ChunkHit
+	_, err = d.s.byMeaning(ctx, query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		rows, err = d.s.queries.DocumentSearch(ctx, d.s.bound(scope), &db.DocumentSearchParams{
+			AppName: scope.AppName, MaxRows: limit, Query: query, QueryEmbedding: vector, Sources: opts.Sources, UserID: scope.UserID,
+		})
+		return db.WrapGo(err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("search documents: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("search documents: %w", err)
 	}
 	hits := make([]*ChunkHit, len(rows))
 	for i, r := range rows {
@@ -149,20 +150,20 @@ func (d *Documents) Lookup(ctx context.Context, scope Scope, query string, opts 
 	if err != nil {
 		return nil, err
 	}
-	vector, _, err := d.s.embedQuery(ctx, query, opts.QueryEmbedding)
-	if err != nil {
-		return nil, err
-	}
 	tiers := []string{"semantic", "episodic"}
 	if opts.NightlyOnly {
 		tiers = tiers[:1]
 	}
-	rows, err := d.s.queries.DocumentLookupAnchors(ctx, d.s.bound(scope), &db.DocumentLookupAnchorsParams{
-		AnchorWeight: opts.AnchorWeight, AppName: scope.AppName, MaxChunks: limit, ProjectAnchors: orEmpty(opts.ProjectAnchors),
-		Query: query, QueryEmbedding: vector, SemanticTheta: opts.SemanticTheta, Tiers: tiers, UserID: scope.UserID,
+	var rows []*db.AnchorHit
+	_, err = d.s.byMeaning(ctx, query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		rows, err = d.s.queries.DocumentLookupAnchors(ctx, d.s.bound(scope), &db.DocumentLookupAnchorsParams{
+			AnchorWeight: opts.AnchorWeight, AppName: scope.AppName, MaxChunks: limit, ProjectAnchors: orEmpty(opts.ProjectAnchors),
+			Query: query, QueryEmbedding: vector, SemanticTheta: opts.SemanticTheta, Tiers: tiers, UserID: scope.UserID,
+		})
+		return db.WrapGo(err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look up anchors: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("look up anchors: %w", err)
 	}
 	hits := make([]*AnchorHit, len(rows))
 	for i, r := range rows {

@@ -203,8 +203,7 @@ func (s *OpenMemoryService) recallRelated(
 }
 
 // RecallSimilar searches both tiers by words and, where there is an embedder or a vector, by
-// meaning; best first. If the embedder fails, it searches by words, unless the config's
-// RequireEmbedding is set.
+// meaning; best first. Without vectors it goes by words alone: see the package's section on models.
 //
 // Errors: as those of [OpenMemoryService.SearchMemory].
 func (s *OpenMemoryService) RecallSimilar(
@@ -214,12 +213,14 @@ func (s *OpenMemoryService) RecallSimilar(
 	if err != nil {
 		return nil, err
 	}
-	if params.QueryEmbedding, _, err = s.embedQuery(ctx, query, opts.QueryEmbedding); err != nil {
-		return nil, err
-	}
-	rows, err := s.queries.RecallListSimilar(ctx, s.bound(scope), params)
+	var rows []*db.Recollection
+	_, err = s.byMeaning(ctx, query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		params.QueryEmbedding = vector
+		rows, err = s.queries.RecallListSimilar(ctx, s.bound(scope), params)
+		return db.WrapGo(err)
+	})
 	if err != nil {
-		return nil, fmt.Errorf("recall what is similar: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("recall what is similar: %w", err)
 	}
 	return s.recollections(ctx, s.bound(scope), scope, rows, opts)
 }

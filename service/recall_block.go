@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -90,7 +91,7 @@ type RecalledMemories struct {
 	LessonIDs []uuid.UUID `json:"lesson_ids"`
 	MemoryIDs []uuid.UUID `json:"memory_ids"`
 	ChunkIDs  []uuid.UUID `json:"chunk_ids"`
-	// Degraded says that the embedder failed and memories were found by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and memories were found by words alone.
 	Degraded bool `json:"degraded"`
 }
 
@@ -131,17 +132,17 @@ func (p *EpisodicMemoryProvider) Provide(ctx context.Context, state *RecallState
 	if err := checkEach("ProjectAnchors", p.ProjectAnchors); err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, query, nil)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := s.queries.ContextRecallBlock(ctx, s.bound(p.Scope), &db.ContextRecallBlockParams{
-		AppName: p.Scope.AppName, Language: or(p.Language, "en"), MaxLessons: int32(maxLessons), MaxMemories: limit,
-		MaxTokens: int32(budget), MinRelevance: p.MinRelevance, Now: s.now(), ProjectAnchors: p.ProjectAnchors, Query: query,
-		QueryEmbedding: vector, UserID: p.Scope.UserID,
+	var rows []*db.RecallBlock
+	degraded, err := s.byMeaning(ctx, query, nil, func(vector *pgvector.Vector) (err error) {
+		rows, err = s.queries.ContextRecallBlock(ctx, s.bound(p.Scope), &db.ContextRecallBlockParams{
+			AppName: p.Scope.AppName, Language: or(p.Language, "en"), MaxLessons: int32(maxLessons), MaxMemories: limit,
+			MaxTokens: int32(budget), MinRelevance: p.MinRelevance, Now: s.now(), ProjectAnchors: p.ProjectAnchors, Query: query,
+			QueryEmbedding: vector, UserID: p.Scope.UserID,
+		})
+		return db.WrapGo(err)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("recall memories: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("recall memories: %w", err)
 	}
 	if len(rows) == 0 {
 		return nil, nil //nolint:nilnil // as the doc says

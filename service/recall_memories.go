@@ -52,7 +52,7 @@ type RecallHit struct {
 type Recalled struct {
 	// Hits are the best first.
 	Hits []*RecallHit `json:"hits"`
-	// Degraded says that the embedder failed and the recall was made by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and the recall was made by words alone.
 	Degraded bool `json:"degraded"`
 }
 
@@ -69,14 +69,14 @@ func (s *OpenMemoryService) RecallMemories(
 	if err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, query, opts.QueryEmbedding)
+	var rows []*db.RecallHit
+	degraded, err := s.byMeaning(ctx, query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		params.QueryEmbedding = vector
+		rows, err = s.queries.MemoryRecall(ctx, s.bound(scope), params)
+		return db.WrapGo(err)
+	})
 	if err != nil {
-		return nil, err
-	}
-	params.QueryEmbedding = vector
-	rows, err := s.queries.MemoryRecall(ctx, s.bound(scope), params)
-	if err != nil {
-		return nil, fmt.Errorf("recall: %w", db.WrapGo(err))
+		return nil, fmt.Errorf("recall: %w", err)
 	}
 	recalled, ids := newRecalled(rows)
 	recalled.Degraded = degraded

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -15,7 +14,6 @@ import (
 	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
-	"github.com/hippocampus-memory/hippocampus/model"
 )
 
 // SearchOptions are the options of [OpenMemoryService.SearchMemory]. Filters that are not given
@@ -80,7 +78,7 @@ type SearchResponse struct {
 	Memories []*MemoryHit `json:"memories"`
 	// TotalCount is their number.
 	TotalCount int `json:"total_count"`
-	// Degraded says that the embedder failed and the search was made by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and the search was made by words alone.
 	Degraded bool `json:"degraded"`
 	// AccessRecorded says that the hits were strengthened.
 	AccessRecorded bool `json:"access_recorded"`
@@ -147,17 +145,12 @@ func (s *OpenMemoryService) SearchMemory(
 	if err != nil {
 		return nil, err
 	}
-	vector, degraded, err := s.embedQuery(ctx, query, opts.vector())
-	if err != nil {
-		return nil, err
-	}
-	params.QueryEmbedding = vector
-	rows, err := s.queries.MemorySearch(ctx, s.bound(scope), params)
-	if err = db.WrapGo(err); vector != nil && s.outlived(ctx, err, opts.vector()) {
-		params.QueryEmbedding, degraded = nil, true
+	var rows []*db.MemoryHit
+	degraded, err := s.byMeaning(ctx, query, opts.vector(), func(vector *pgvector.Vector) (err error) {
+		params.QueryEmbedding = vector
 		rows, err = s.queries.MemorySearch(ctx, s.bound(scope), params)
-		err = db.WrapGo(err)
-	}
+		return db.WrapGo(err)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("search memory: %w", err)
 	}
@@ -257,34 +250,6 @@ func (s *OpenMemoryService) searchParams(scope Scope, query string, opts *Search
 		params.Profile = "default"
 	}
 	return params, nil
-}
-
-// embedQuery makes the vector of a query, unless the caller gave it or there's nothing to embed or
-// to embed with. It takes no connection.
-func (s *OpenMemoryService) embedQuery(
-	ctx context.Context, query string, given []float32,
-) (vector *pgvector.Vector, degraded bool, err error) {
-	if given != nil {
-		return new(pgvector.NewVector(given)), false, nil
-	}
-	if s.config.Embedder == nil || strings.TrimSpace(query) == "" {
-		return nil, false, nil
-	}
-	vectors, err := s.config.Embedder.Embed(ctx, []string{query}, model.TaskQuery)
-	if err == nil && len(vectors) != 1 {
-		err = fmt.Errorf("%w: %d vectors for a query", db.ErrInvalidEmbedding, len(vectors))
-	}
-	if err == nil {
-		err = checkVector("the query's vector", vectors[0])
-	}
-	switch {
-	case err == nil:
-		return new(pgvector.NewVector(vectors[0])), false, nil
-	case ctx.Err() != nil, s.config.RequireEmbedding:
-		return nil, false, fmt.Errorf("embed the query: %w", err)
-	}
-	s.config.Logger.WarnContext(ctx, "service: the embedder failed, searching by words alone", slog.Any("error", err))
-	return nil, true, nil
 }
 
 // recordAccess counts a use of memories.

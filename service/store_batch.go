@@ -70,21 +70,31 @@ func (s *OpenMemoryService) StoreBatch(ctx context.Context, scope Scope, ops []*
 	if err != nil {
 		return nil, err
 	}
+	var embedded []*storeSearch
 	for i, search := range searches {
-		var degraded bool
 		opts := &ops[i].Search.StoreSearchOptions
-		if search.params.QueryEmbedding, degraded, err = s.embedQuery(ctx, opts.Query, opts.QueryEmbedding); err != nil {
+		if search.params.QueryEmbedding, search.degraded, err = s.embedQuery(ctx, opts.Query, opts.QueryEmbedding); err != nil {
 			return nil, fmt.Errorf("ops[%d]: %w", i, err)
 		}
-		search.degraded = degraded
+		if opts.QueryEmbedding == nil && search.params.QueryEmbedding != nil {
+			embedded = append(embedded, search)
+		}
 	}
 	var results []*StoreResult
-	err = db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
-		return s.asModel(ctx, tx, func() error {
-			results, err = s.storeBatch(ctx, tx, scope, ops, searches)
-			return err
+	run := func() error {
+		return db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
+			return s.asModel(ctx, tx, func() (err error) {
+				results, err = s.storeBatch(ctx, tx, scope, ops, searches)
+				return err
+			})
 		})
-	})
+	}
+	if err = run(); len(embedded) > 0 && s.outlived(ctx, err) { // the whole of it again: what was done is rolled back
+		for _, search := range embedded {
+			search.params.QueryEmbedding, search.degraded = nil, true
+		}
+		err = run()
+	}
 	return results, err
 }
 
@@ -166,7 +176,9 @@ func (s *OpenMemoryService) storeBatch(
 		case op.Put != nil:
 			r.Item, err = s.storePut(ctx, tx, scope, op.Put.Namespace, op.Put.Key, op.Put.Value, &op.Put.StorePutOptions)
 		default:
-			r.Found, err = s.storeSearch(ctx, tx, searches[i].params, op.Search.RefreshTTL, searches[i].degraded)
+			if r.Found, err = s.storeSearch(ctx, tx, searches[i].params, op.Search.RefreshTTL); err == nil {
+				r.Found.Degraded = searches[i].degraded
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("ops[%d]: %w", i, err)

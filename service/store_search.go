@@ -46,7 +46,7 @@ type StoreSearchOptions struct {
 // StoreSearchResponse is what [OpenMemoryService.StoreSearch] found.
 type StoreSearchResponse struct {
 	Items []*StoreItem `json:"items"`
-	// Degraded says that the embedder failed and the search was made by words alone.
+	// Degraded says that the embedder failed, or its vectors were dropped, and the search was made by words alone.
 	Degraded bool `json:"degraded"`
 }
 
@@ -62,13 +62,20 @@ func (s *OpenMemoryService) StoreSearch(
 	if err != nil {
 		return nil, err
 	}
-	var degraded bool
-	if opts != nil {
-		if params.QueryEmbedding, degraded, err = s.embedQuery(ctx, opts.Query, opts.QueryEmbedding); err != nil {
-			return nil, err
-		}
+	if opts == nil {
+		opts = &StoreSearchOptions{}
 	}
-	return s.storeSearch(ctx, s.bound(scope), params, opts.refreshes(), degraded)
+	var response *StoreSearchResponse
+	degraded, err := s.byMeaning(ctx, opts.Query, opts.QueryEmbedding, func(vector *pgvector.Vector) (err error) {
+		params.QueryEmbedding = vector
+		response, err = s.storeSearch(ctx, s.bound(scope), params, opts.RefreshTTL)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	response.Degraded = degraded
+	return response, nil
 }
 
 // StoreSearchTx finds items as [OpenMemoryService.StoreSearch] does.
@@ -87,14 +94,14 @@ func (s *OpenMemoryService) StoreSearchTx(
 		params.QueryEmbedding = new(pgvector.NewVector(opts.QueryEmbedding))
 	}
 	err = s.joinAsModel(ctx, tx, scope, func() error {
-		response, err = s.storeSearch(ctx, tx, params, opts.refreshes(), false)
+		response, err = s.storeSearch(ctx, tx, params, opts.refreshes())
 		return err
 	})
 	return response, err
 }
 
 func (s *OpenMemoryService) storeSearch(
-	ctx context.Context, conn db.DBTX, params *db.StoreSearchParams, refresh, degraded bool,
+	ctx context.Context, conn db.DBTX, params *db.StoreSearchParams, refresh bool,
 ) (*StoreSearchResponse, error) {
 	read := s.queries.StoreSearch
 	if refresh {
@@ -104,7 +111,7 @@ func (s *OpenMemoryService) storeSearch(
 	if err != nil {
 		return nil, fmt.Errorf("search the store: %w", db.WrapGo(err))
 	}
-	response := &StoreSearchResponse{Degraded: degraded, Items: make([]*StoreItem, len(rows))}
+	response := &StoreSearchResponse{Items: make([]*StoreItem, len(rows))}
 	for i, row := range rows {
 		response.Items[i] = newStoreItem(row)
 	}

@@ -40,7 +40,7 @@ func NewCheckout(t testing.TB) *Checkout {
 	require.NoError(t, err)
 	c := &Checkout{Script: filepath.Join(t.TempDir(), "scripts", "postgres")}
 	require.NoError(t, os.Mkdir(filepath.Dir(c.Script), 0o700))
-	require.NoError(t, os.WriteFile(c.Script, original, 0o700))
+	require.NoError(t, os.WriteFile(c.Script, original, 0o700)) //nolint:gosec // it is run
 	t.Cleanup(func() {
 		if r := c.Run(t, "stop", "--delete"); r.Code != 0 {
 			t.Errorf("scripts/postgres stop --delete: %s", r.Stderr)
