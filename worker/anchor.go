@@ -49,7 +49,7 @@ type anchorWorker struct {
 func (w *anchorWorker) Timeout(*river.Job[AnchorArgs]) time.Duration { return w.config.AnchorTimeout }
 
 // Work rebuilds one tenant after the other. Those that were rebuilt since the job was made are not
-// rebuilt again, so another attempt goes on where one was cut off; see [Worker.rescueAnchors].
+// rebuilt again, so another attempt goes on where one was cut off; see [Worker.rescueKilled].
 func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) error {
 	life, err := w.holdAnchorJob(ctx, job.ID)
 	if err != nil {

@@ -43,7 +43,8 @@ func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return w.co
 
 // Work builds and drops indexes online, one after the other: searches and writes go on, and a search
 // is exact until the index of its tenant is ready. A worker that is killed leaves an entry that says
-// 'building', and the next one an index that is not valid to drop.
+// 'building', and the next one an index that is not valid to drop; its job is taken up again as soon as
+// its session is gone.
 func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error {
 	rows, err := w.queries.VectorIndexList(ctx, w.pool)
 	if err != nil {
@@ -56,6 +57,11 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 			return river.JobSnooze(minSnooze)
 		}
 		return err
+	}
+	if job.JobRow != nil { // the job's sign of life, see [Worker.rescueKilled]
+		if _, err := b.conn.Exec(ctx, "SELECT pg_try_advisory_lock(hashtextextended('hippocampus.index_vectors ' || $1::bigint, 0))", job.ID); err != nil {
+			return fmt.Errorf("show a sign of life: %w", db.Wrap(err))
+		}
 	}
 	if err := b.dropStrays(ctx, rows); err != nil {
 		return err

@@ -312,9 +312,9 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 	}
 	if !w.config.PollOnly { // an index is built by a session of its own, which a pooler can't give
 		jobs = append(jobs, river.NewPeriodicJob(river.PeriodicInterval(w.config.SweepInterval), func() (river.JobArgs, *river.InsertOpts) {
-			w.rescueAnchors()
+			w.rescueKilled()
 			return nil, nil
-		}, &river.PeriodicJobOpts{ID: "rescue_anchors", RunOnStart: true}), river.NewPeriodicJob(river.PeriodicInterval(w.config.IndexInterval),
+		}, &river.PeriodicJobOpts{ID: "rescue_killed", RunOnStart: true}), river.NewPeriodicJob(river.PeriodicInterval(w.config.IndexInterval),
 			func() (river.JobArgs, *river.InsertOpts) { return IndexArgs{}, nil },
 			&river.PeriodicJobOpts{ID: IndexArgs{}.Kind(), RunOnStart: true}))
 	}

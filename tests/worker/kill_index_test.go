@@ -8,8 +8,8 @@ import (
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
-// TestKillReindex kills a worker, and its session, while it builds a vector index anew. The one of before serves, and who
-// asks again gets a new one, with nothing of the other left.
+// TestKillReindex kills a worker, and its session, while it builds a vector index anew. The one of before serves, and
+// another worker takes the job up, long before its time limit of hours, with nothing left of what was half built.
 func TestKillReindex(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.DB(t, dbtest.Durable())
@@ -60,9 +60,10 @@ func TestKillReindex(t *testing.T) {
 	require.Equal(t, 1, count(t, pool, "SELECT count(*) FROM hippocampus.vector_indexes WHERE status = 'ready'"))
 
 	exec(`UPDATE hippocampus.river_leader SET elected_at = elected_at - interval '1 hour', expires_at = expires_at - interval '1 hour'`)
+	exec(`UPDATE hippocampus.river_job SET attempted_at = attempted_at - interval '1 minute' WHERE kind = 'index_vectors' AND state = 'running'`)
 	start(t, pool, s)
-	exec(`SELECT hippocampus.index_memory()`)
 	reindexed(2)
+	require.Equal(t, 2, count(t, pool, `SELECT max(attempt) FROM hippocampus.river_job WHERE kind = 'index_vectors' AND args -> 'reindex' = 'true'`))
 	valid, broken = indexes()
 	require.Equal(t, []int{1, 0}, []int{valid, broken})
 	require.NotEqual(t, before, count(t, pool, "SELECT c.relfilenode::bigint "+of))
