@@ -29,7 +29,7 @@ func TestKillWritersOfFacts(t *testing.T) {
 	}
 	kill := func(s *session) {
 		t.Helper()
-		require.True(t, get[bool](t, b, "SELECT pg_terminate_backend($1::integer, 30000)", int32(s.pid))) //nolint:gosec // a process id
+		require.True(t, get[bool](t, b, "SELECT pg_terminate_backend($1::integer, 30000)", int32(s.pid)))
 	}
 	first := b.session(t, "first")
 	first.do("BEGIN")
