@@ -242,7 +242,7 @@ func (q *Queries) EmbeddingGenerationList(ctx context.Context, db DBTX) ([]*Embe
 }
 
 const embeddingGenerationQueue = `-- name: EmbeddingGenerationQueue :one
-SELECT hippocampus.queue_reembedding(p_generation => $1, p_max_rows => $2) AS looked
+SELECT hippocampus.queue_reembedding(p_generation => $1, p_limit => $2) AS looked
 `
 
 type EmbeddingGenerationQueueParams struct {

@@ -146,47 +146,6 @@ func (q *Queries) JobGetByRiverJob(ctx context.Context, db DBTX, riverJobID int6
 	return &i, err
 }
 
-const jobListByThread = `-- name: JobListByThread :many
-SELECT created_at, started_at, completed_at, river_job_id, from_seq, to_seq, attempts, id, thread_id, user_id, app_name, status, job_type, result, error, raw_reply FROM hippocampus.consolidation_jobs j WHERE j.thread_id = $1 ORDER BY j.created_at, j.id
-`
-
-func (q *Queries) JobListByThread(ctx context.Context, db DBTX, threadID uuid.UUID) ([]*ConsolidationJob, error) {
-	rows, err := db.Query(ctx, jobListByThread, threadID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*ConsolidationJob{}
-	for rows.Next() {
-		var i ConsolidationJob
-		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.StartedAt,
-			&i.CompletedAt,
-			&i.RiverJobID,
-			&i.FromSeq,
-			&i.ToSeq,
-			&i.Attempts,
-			&i.ID,
-			&i.ThreadID,
-			&i.UserID,
-			&i.AppName,
-			&i.Status,
-			&i.JobType,
-			&i.Result,
-			&i.Error,
-			&i.RawReply,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const jobSetError = `-- name: JobSetError :exec
 UPDATE hippocampus.consolidation_jobs j SET error = $1::text WHERE j.id = $2
 `

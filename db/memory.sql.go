@@ -373,7 +373,7 @@ func (q *Queries) MemoryRecall(ctx context.Context, db DBTX, arg *MemoryRecallPa
 }
 
 const memoryRecordAccess = `-- name: MemoryRecordAccess :one
-SELECT hippocampus.record_access(p_user_id => $1, p_app_name => $2, p_memory_ids => $3::uuid[],
+SELECT hippocampus.record_access(p_user_id => $1, p_app_name => $2, p_ids => $3::uuid[],
     p_now => coalesce($4::timestamptz, now()))::integer AS found
 `
 

@@ -4,7 +4,7 @@
 -- one behind; it is never read, and goes with its row.
 CREATE OR REPLACE FUNCTION hippocampus.drop_embedding_generation(
     p_generation integer,
-    p_max_rows integer DEFAULT 10000
+    p_limit integer DEFAULT 10000
 ) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
@@ -14,7 +14,7 @@ DECLARE
     v_last uuid;
     v_looked integer;
 BEGIN
-    PERFORM hippocampus._check_range('p_max_rows', p_max_rows, 1, 1000000);
+    PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_retired FROM hippocampus.embedding_models g WHERE g.generation = p_generation;
     IF NOT FOUND THEN
@@ -33,7 +33,7 @@ BEGIN
     WITH looked AS MATERIALIZED (
         SELECT e.row_id, e.generation FROM hippocampus.embeddings e
         WHERE e.row_id > coalesce(v_retired.cursor_id, '00000000-0000-0000-0000-000000000000')
-        ORDER BY e.row_id LIMIT p_max_rows
+        ORDER BY e.row_id LIMIT p_limit
     ), deleted AS (
         DELETE FROM hippocampus.embeddings e USING looked l
         WHERE e.row_id = l.row_id AND e.generation = l.generation AND l.generation = p_generation
@@ -46,6 +46,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.drop_embedding_generation IS
-    'Retires a generation of embeddings that does not serve and deletes its vectors, looking at p_max_rows a call; returns how many it looked at, 0 at the end.';
+    'Retires a generation of embeddings that does not serve and deletes its vectors, looking at p_limit a call; returns how many it looked at, 0 at the end.';
 REVOKE ALL ON FUNCTION hippocampus.drop_embedding_generation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.drop_embedding_generation TO hippocampus_worker;

@@ -4,7 +4,7 @@
 -- it can be called by any number of workers, and again after a crash.
 CREATE OR REPLACE FUNCTION hippocampus.queue_reembedding(
     p_generation integer,
-    p_max_rows integer DEFAULT 1000,
+    p_limit integer DEFAULT 1000,
     p_now timestamptz DEFAULT now()
 ) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -20,7 +20,7 @@ DECLARE
     v_after uuid;
     v_sources constant text[] := ARRAY['memory', 'fact', 'chunk', 'anchor', 'store'];
 BEGIN
-    PERFORM hippocampus._check_range('p_max_rows', p_max_rows, 1, 1000000);
+    PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
     PERFORM hippocampus._check_time('p_now', p_now);
     SELECT g.* INTO v_building FROM hippocampus.embedding_models g
     WHERE g.generation = p_generation AND g.status = 'building' AND g.queued_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
@@ -34,7 +34,7 @@ BEGIN
     v_after := coalesce(v_building.cursor_id, '00000000-0000-0000-0000-000000000000');
     WHILE v_source IS NOT NULL LOOP
         SELECT array_agg(r.row_id ORDER BY r.row_id), array_agg(r.user_id ORDER BY r.row_id), array_agg(r.app_name ORDER BY r.row_id)
-        INTO v_ids, v_users, v_apps FROM hippocampus._rows_to_embed(v_source, v_after, p_max_rows - v_looked) r;
+        INTO v_ids, v_users, v_apps FROM hippocampus._rows_to_embed(v_source, v_after, p_limit - v_looked) r;
         INSERT INTO hippocampus.embedding_queue (queued_at, run_after, row_id, user_id, app_name, source, generation)
         SELECT p_now, p_now, r.row_id, r.user_id, r.app_name, v_source, p_generation
         FROM unnest(v_ids, v_users, v_apps) AS r (row_id, user_id, app_name)
@@ -44,7 +44,7 @@ BEGIN
         ON CONFLICT (row_id, user_id, app_name, generation) DO NOTHING;
         v_looked := v_looked + coalesce(cardinality(v_ids), 0);
         v_after := coalesce(v_ids[cardinality(v_ids)], v_after);
-        EXIT WHEN v_looked >= p_max_rows;
+        EXIT WHEN v_looked >= p_limit;
         v_source := v_sources[array_position(v_sources, v_source) + 1];
         v_after := '00000000-0000-0000-0000-000000000000';
     END LOOP;
@@ -55,6 +55,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.queue_reembedding IS
-    'Queues the next p_max_rows rows for a generation that is building; returns how many were looked at, 0 at the end. Raises HC011 for one that is not there.';
+    'Queues the next p_limit rows for a generation that is building; returns how many were looked at, 0 at the end. Raises HC011 for one that is not there.';
 REVOKE ALL ON FUNCTION hippocampus.queue_reembedding FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.queue_reembedding TO hippocampus_worker;

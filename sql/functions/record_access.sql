@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION hippocampus.record_access(
     p_user_id text,
     p_app_name text,
-    p_memory_ids uuid[],
+    p_ids uuid[],
     p_now timestamptz DEFAULT now()
 ) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -18,7 +18,7 @@ BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     WITH held AS (
         SELECT m.id FROM hippocampus.memories m
-        WHERE m.id = ANY (p_memory_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
+        WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
         ORDER BY m.id FOR NO KEY UPDATE
     )
     UPDATE hippocampus.memories m
@@ -35,7 +35,7 @@ BEGIN
     GET DIAGNOSTICS v_memories = ROW_COUNT;
     WITH held AS (
         SELECT f.id FROM hippocampus.facts f
-        WHERE f.id = ANY (p_memory_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
+        WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
         ORDER BY f.id FOR NO KEY UPDATE
     )
     UPDATE hippocampus.facts f
@@ -46,7 +46,7 @@ BEGIN
     GET DIAGNOSTICS v_facts = ROW_COUNT;
     INSERT INTO hippocampus.event_uses AS u (last_accessed_at, sequence_num, thread_id, user_id, app_name)
     SELECT p_now, e.sequence_num, e.thread_id, e.user_id, e.app_name FROM hippocampus.events e
-    WHERE e.id = ANY (p_memory_ids) AND e.user_id = p_user_id AND e.app_name = p_app_name
+    WHERE e.id = ANY (p_ids) AND e.user_id = p_user_id AND e.app_name = p_app_name
     ORDER BY e.thread_id, e.sequence_num
     ON CONFLICT (thread_id, sequence_num, user_id, app_name) DO UPDATE
     SET access_count = u.access_count + 1, last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at);

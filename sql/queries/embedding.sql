@@ -65,7 +65,7 @@ SELECT hippocampus.drop_embedding_generation(p_generation => @generation) AS loo
 SELECT * FROM hippocampus.list_embedding_generations();
 
 -- name: EmbeddingGenerationQueue :one
-SELECT hippocampus.queue_reembedding(p_generation => @generation, p_max_rows => @max_rows) AS looked;
+SELECT hippocampus.queue_reembedding(p_generation => @generation, p_limit => @max_rows) AS looked;
 
 -- name: EmbeddingGenerationStart :one
 SELECT * FROM hippocampus.start_reembedding(p_model => @model, p_dimension => @dimension);

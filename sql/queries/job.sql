@@ -21,9 +21,6 @@ SELECT * FROM hippocampus.consolidation_jobs j WHERE j.id = @id;
 -- name: JobGetByRiverJob :one
 SELECT * FROM hippocampus.consolidation_jobs j WHERE j.river_job_id = @river_job_id::bigint;
 
--- name: JobListByThread :many
-SELECT * FROM hippocampus.consolidation_jobs j WHERE j.thread_id = @thread_id ORDER BY j.created_at, j.id;
-
 -- name: JobSetError :exec
 -- What River does not record, since it is no failure of the job: that it waits, and why.
 UPDATE hippocampus.consolidation_jobs j SET error = @error::text WHERE j.id = @id;

@@ -38,7 +38,7 @@ SELECT * FROM hippocampus.recall_memories(
     p_limit => @max_rows, p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
 -- name: MemoryRecordAccess :one
-SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @ids::uuid[],
+SELECT hippocampus.record_access(p_user_id => @user_id, p_app_name => @app_name, p_ids => @ids::uuid[],
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()))::integer AS found;
 
 -- name: MemoryRemember :one

@@ -58,9 +58,9 @@ var hostileJSON = []string{"null", "1e400", "-1", "0.5", "3000000000", `"x"`, `"
 var sound = map[string]string{
 	"p_access_count": "3", "p_app_name": "'hostile'", "p_author": "'user'", "p_category": "'chat'", "p_chunks": `'[{"content": "Oolong is a tea.", "start_line": 1, "heading": "Tea", "token_count": 4}]'`,
 	"p_cluster_id": "$tea", "p_confirmed": "true", "p_content": "'The user drinks oolong.'", "p_delta": `'{"colour": "red"}'`, "p_dimension": "64", "p_embedding": "array_fill(0.2, ARRAY[64])",
-	"p_event_type": "'message'", "p_expected_version": "NULL", "p_fact_type": "'custom'", "p_from_id": "$tea", "p_generation": "1", "p_id": "$old", "p_ids": "ARRAY[$tea]",
-	"p_instruction_key": "'style'", "p_job_id": "1", "p_key": "'drink'", "p_last_accessed_at": "now() - interval '3 days'", "p_lesson_id": "$lesson", "p_max_missing": "0",
-	"p_memory_id": "$tea", "p_memory_ids": "ARRAY[$tea, $fact]", "p_model": "'m'", "p_names": "ARRAY['tea']", "p_namespace": "ARRAY['notes']",
+	"p_event_type": "'message'", "p_expected_version": "NULL", "p_fact_type": "'custom'", "p_from_id": "$tea", "p_generation": "1", "p_id": "$old", "p_ids": "ARRAY[$tea, $fact]",
+	"p_instruction_key": "'style'", "p_job_id": "SELECT max(j.id) FROM hippocampus.river_job j WHERE j.kind = 'index_vectors'", "p_key": "'drink'", "p_last_accessed_at": "now() - interval '3 days'", "p_lesson_id": "$lesson", "p_max_missing": "0",
+	"p_memory_id": "$tea", "p_model": "'m'", "p_names": "ARRAY['tea']", "p_namespace": "ARRAY['notes']",
 	"p_namespace_prefix": "ARRAY['notes']", "p_new_id": "$tea", "p_old_id": "$lemon", "p_path": "'tea.md'",
 	"p_policy": `'{"fill_ratio": 0.8, "window_events": 10, "job_type": "fast_replay", "enabled": true, "target_rate": 0.2}'`, "p_preset": "'busy'",
 	"p_query": "'which tea do I drink?'", "p_query_embedding": "array_fill(0.2, ARRAY[64])", "p_row_id": "$tea", "p_rule": "'Warm the pot.'",
@@ -134,6 +134,7 @@ var hostileFixture = []struct{ name, sql string }{
 	{"", "SELECT hippocampus.put_consolidation_policy('hostile', '{\"sharing\": true}')"},
 	{"", "SELECT hippocampus.link_memories('ada', 'hostile', $tea, $lemon)"},
 	{"", "SELECT hippocampus.start_reembedding('next', 64)"},
+	{"", "SELECT hippocampus.index_memory()"},
 }
 
 // hostileArgument is a parameter of a function.
