@@ -2,9 +2,9 @@
 -- all before it, all from its day on, or three days on each side of it for when and while.
 --
 -- A memory tells it that holds four fifths of its words, each counted (a word that no memory has is not told either), and at
--- least 60 % of them by rarity; of such, those near the best. A question tells nothing, nor does what speaks of the time
--- by the same words. On three days at most: what is told on more is a habit or a topic, and names no time. When and while
--- want days of one week.
+-- least 60 % of them by rarity; of such, those near the best. A long text has words of many matters, and tells none; nor
+-- does a question, nor what speaks of the time by the same words. On three days at most: what is told on more is a habit
+-- or a topic, and names no time. When and while want days of one week.
 --
 -- The event began at valid_from of a fact of these words, or drawn from what tells it (of several the newest: the last move is
 -- «the move»), if that was told and is not just when the fact was learned; or else at the time that a memory names («I
@@ -37,7 +37,9 @@ BEGIN
         SELECT f.cover, m.content, m.occurred_from, m.thread_id, m.from_seq, m.to_seq, max(f.cover) OVER () AS best
         FROM (SELECT w.row_id, w.cover FROM hippocampus._words_cover(p_user_id, p_app_name, 'memory', v_event[2], 0.6) w
               ORDER BY w.cover DESC, w.row_id LIMIT 50) f
-        JOIN hippocampus.memories m ON m.id = f.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        CROSS JOIN LATERAL ( -- LIMIT: see _search_parts
+            SELECT * FROM hippocampus.memories r WHERE r.id = f.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name
+              AND octet_length(r.content) <= 1500 LIMIT 1) m
         WHERE m.memory_type <> 'summary' AND m.superseded_by IS NULL AND NOT hippocampus._only_asks(m.content)
           AND hippocampus._event_clause(m.content) IS DISTINCT FROM v_event
           AND (SELECT count(*) FROM hippocampus._text_terms(m.content, v_config) t WHERE t.term = ANY (v_terms)) >= 0.8 * cardinality(v_terms)
@@ -51,7 +53,8 @@ BEGIN
             AND s.user_id = p_user_id AND s.app_name = p_app_name AND s.fact_id IS NOT NULL
     ), dated AS (
         SELECT max(f.valid_from) AS at FROM facts x
-        JOIN hippocampus.facts f ON f.id = x.row_id AND f.user_id = p_user_id AND f.app_name = p_app_name
+        CROSS JOIN LATERAL (
+            SELECT * FROM hippocampus.facts r WHERE r.id = x.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name LIMIT 1) f
         WHERE f.valid_from <> f.recorded_at AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
           AND (SELECT count(*) FROM hippocampus._text_terms(hippocampus._fact_text(f.key, f.value), v_config) t WHERE t.term = ANY (v_terms)) >= x.words
     )

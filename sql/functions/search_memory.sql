@@ -89,7 +89,8 @@ BEGIN
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t
-    JOIN hippocampus.memories m ON m.id = t.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+    CROSS JOIN LATERAL ( -- LIMIT: see _search_parts
+        SELECT * FROM hippocampus.memories r WHERE r.id = t.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name LIMIT 1) m
     ORDER BY t.standing DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;
