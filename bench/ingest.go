@@ -147,7 +147,7 @@ func (i *ingest) run(ctx context.Context, conversations []*conversation.Conversa
 		return err
 	}
 	// as autovacuum does within minutes; until then Postgres knows nothing of what was logged at once
-	if _, err := i.Pool.Exec(ctx, "ANALYZE hippocampus.threads, hippocampus.memories, hippocampus.embeddings, hippocampus.postings"); err != nil {
+	if _, err := i.Pool.Exec(ctx, "ANALYZE hippocampus.threads, hippocampus.memories, hippocampus.embeddings, hippocampus.row_terms, hippocampus.postings"); err != nil {
 		return fmt.Errorf("analyze: %w", err)
 	}
 	return nil

@@ -58,7 +58,7 @@ func (s *scale) load(ctx context.Context) (*LoadedCorpus, error) {
 	seconds := time.Since(start).Seconds()
 	// as autovacuum leaves it, if not at once
 	_, err = s.Pool.Exec(ctx, `VACUUM ANALYZE hippocampus.threads, hippocampus.memories, hippocampus.embeddings,
-		hippocampus.postings, hippocampus.posting_totals`)
+		hippocampus.row_terms, hippocampus.postings, hippocampus.posting_totals`)
 	if err != nil {
 		return nil, fmt.Errorf("vacuum: %w", err)
 	}

@@ -325,7 +325,7 @@ func (t *tiers) sizes(ctx context.Context) error {
 		CROSS JOIN LATERAL (
 			SELECT coalesce(sum(pg_relation_size(i.indexrelid)), 0)::double precision AS bytes FROM pg_index i
 			JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am a ON a.oid = x.relam AND a.amname = 'hnsw' WHERE i.indrelid = c.oid) v
-		WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relname IN ('memories', 'embeddings', 'postings',
+		WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relname IN ('memories', 'embeddings', 'row_terms', 'postings',
 			'posting_totals', 'memory_labels', 'memory_sources')
 		ORDER BY 2 DESC`, tiersMemories)
 	if err != nil {

@@ -620,7 +620,7 @@ type Thread struct {
 	ConsolidatedSeq int64
 	// How often something that it tells was forgotten: a consolidation that began before starts again.
 	Forgettings int64
-	// A short name within this database. number · 2^24 + sequence_num is an event's place in the log: see postings.place.
+	// A short name within this database. number · 2^24 + sequence_num is an event's place in the log: see row_terms.place.
 	Number  int64
 	ID      uuid.UUID
 	UserID  string

@@ -63,17 +63,6 @@ func (q *Queries) RetentionDistribution(ctx context.Context, db DBTX, arg *Reten
 	return &i, err
 }
 
-const retentionFoldTotals = `-- name: RetentionFoldTotals :one
-SELECT hippocampus.fold_posting_totals(p_limit => $1)::integer AS folded
-`
-
-func (q *Queries) RetentionFoldTotals(ctx context.Context, db DBTX, maxRows int32) (int32, error) {
-	row := db.QueryRow(ctx, retentionFoldTotals, maxRows)
-	var folded int32
-	err := row.Scan(&folded)
-	return folded, err
-}
-
 const retentionSweep = `-- name: RetentionSweep :one
 SELECT b.scanned, b.refreshed, b.deleted FROM hippocampus.sweep_faded(p_limit => $1) b
 `

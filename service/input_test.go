@@ -310,7 +310,7 @@ func (b *testBundle) snapshot(t *testing.T) string {
 		'river', (SELECT count(*) FROM hippocampus.river_job WHERE kind = 'consolidate'),
 		'embeddings', (SELECT jsonb_agg(t.row_id ORDER BY t.row_id) FROM hippocampus.embeddings t),
 		'queue', (SELECT jsonb_agg(t.row_id ORDER BY t.row_id) FROM hippocampus.embedding_queue t),
-		'postings', (SELECT count(*) FROM hippocampus.postings))`).Scan(&snapshot)
+		'words', (SELECT count(*) FROM hippocampus.row_terms))`).Scan(&snapshot)
 	require.NoError(t, err)
 	return snapshot
 }

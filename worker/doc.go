@@ -6,6 +6,7 @@
 //     or by [EnqueueConsolidationTx] or River's own InsertTx from Go.
 //   - [EmbedArgs] gives vectors to rows that have none.
 //   - [CountTokensArgs] replaces estimated token counts by exact ones.
+//   - [FoldTermsArgs] asks for taking rows that are gone out of the index of words.
 //   - [PolicyArgs] asks for the consolidations that are due by the policies of apps.
 //   - [RetentionArgs] forgets what has faded.
 //   - [HarvestArgs] reads corrections and tasks for lessons and experiences.

@@ -118,7 +118,7 @@ func TestConsolidateFailures(t *testing.T) {
 			e = receive(t, "the job's end", done)
 		}
 		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.consolidation_jobs WHERE id = $1`, id))
-		for _, table := range []string{"events", "memories", "facts", "memory_sources", "embeddings", "embedding_queue", "postings"} {
+		for _, table := range []string{"events", "memories", "facts", "memory_sources", "embeddings", "embedding_queue", "row_terms", "postings"} {
 			require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.`+table), table)
 		}
 	})

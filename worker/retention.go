@@ -105,8 +105,8 @@ func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProg
 		if expired > 0 {
 			return false, nil
 		}
-		// The last batch also sums up the totals of the index of words that writers left as they were.
-		if _, err := w.queries.RetentionFoldTotals(ctx, tx, limit); err != nil {
+		// The last batch also takes out of the index of words what the others deleted, and folds what writers left.
+		if _, err := w.queries.TermsFold(ctx, tx, limit); err != nil {
 			return false, err
 		}
 		return true, nil

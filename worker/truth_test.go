@@ -145,7 +145,7 @@ func TestForgottenWhileTheModelThinks(t *testing.T) {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'city'`))
 		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'color'`))
 		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE content LIKE '%red%'`))
-		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.postings WHERE term = 'red'`))
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.row_terms WHERE 'red' = ANY (terms)`))
 	})
 
 	t.Run("TheUser", func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestForgottenWhileTheModelThinks(t *testing.T) {
 		b.eventually(t, "the job's end", func() bool {
 			return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE kind = 'consolidate' AND state IN ('available', 'running', 'retryable', 'pending', 'scheduled')`) == 0
 		})
-		for _, table := range []string{"threads", "events", "memories", "facts", "postings", "embeddings", "embedding_queue", "memory_sources", "consolidation_jobs"} {
+		for _, table := range []string{"threads", "events", "memories", "facts", "row_terms", "postings", "embeddings", "embedding_queue", "memory_sources", "consolidation_jobs"} {
 			require.Zero(t, b.count(t, "SELECT count(*) FROM hippocampus."+table+" WHERE user_id = 'ada'"), table)
 		}
 	})

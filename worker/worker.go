@@ -94,6 +94,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &harvestWorker{Worker: w})
 	river.AddWorker(workers, &indexWorker{Worker: w})
 	river.AddWorker(workers, &policyWorker{Worker: w})
+	river.AddWorker(workers, &foldTermsWorker{Worker: w})
 	river.AddWorker(workers, &retentionWorker{Worker: w})
 	river.AddWorker(workers, &sleepWorker{Worker: w})
 
@@ -289,6 +290,12 @@ func (w *Worker) periodicJobs() []*river.PeriodicJob {
 		sweep(CountTokensArgs{Sweep: true}, func(ctx context.Context) (bool, error) {
 			return w.queries.TokenIsDue(ctx, w.pool)
 		}),
+		river.NewPeriodicJob(river.PeriodicInterval(foldInterval), func() (river.JobArgs, *river.InsertOpts) {
+			if !w.isDue(FoldTermsArgs{}.Kind(), func(ctx context.Context) (bool, error) { return w.queries.TermsAreNoted(ctx, w.pool) }) {
+				return nil, nil
+			}
+			return FoldTermsArgs{}, nil
+		}, &river.PeriodicJobOpts{ID: FoldTermsArgs{}.Kind()}),
 		river.NewPeriodicJob(river.PeriodicInterval(w.config.PolicyInterval), func() (river.JobArgs, *river.InsertOpts) {
 			if !w.isDue(PolicyArgs{}.Kind(), func(ctx context.Context) (bool, error) { return w.queries.PolicyIsDue(ctx, w.pool) }) {
 				return nil, nil

@@ -1,4 +1,4 @@
--- What the words of a query tell about a tenant's rows, from postings alone. A turn of a conversation is a
+-- What the words of a query tell about a tenant's rows, from the index of words alone. A turn of a conversation is a
 -- poor document: an answer does not repeat its question, and the topic of a talk is named once. So a row has
 -- the evidence of its own words, of its neighbours in the log, and of its whole conversation:
 --   own      BM25 (k1 = 1.2, b = 0.4; short texts want little length normalisation)
@@ -9,7 +9,7 @@
 -- neighbours. A row that holds no term itself comes in by its neighbours. p_pool bounds the rows (null: all
 -- that were found), p_thread_number takes those of one conversation.
 --
--- The cost does not grow with the tenant: the rarest terms find rows (see _term_weights), 1,000 each at most;
+-- The cost does not grow with the tenant: the rarest terms find rows (see _term_weights), the latest 1,000 each at most;
 -- the others only add to the score of what was found. Without a pool (p_pool null) every row that holds a term
 -- is found, as a filter may want just those that are left out otherwise.
 --
@@ -26,9 +26,9 @@ CREATE OR REPLACE FUNCTION hippocampus._evidence(
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
+SET enable_memoize = off -- of blocks that are read once
 AS $fn$
 DECLARE
-    v_cap integer := CASE WHEN p_pool IS NOT NULL THEN 1000 END;
     v_rows double precision;
     v_mean double precision;
     v_talks double precision;
@@ -39,56 +39,50 @@ DECLARE
     v_others text[];
     v_other_idf double precision[];
 BEGIN
-    SELECT greatest(1, sum(t.rows)), greatest(1, sum(t.terms)::double precision / nullif(sum(t.rows), 0))
-    INTO v_rows, v_mean
-    FROM hippocampus.posting_totals t
-    WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = p_source;
+    SELECT i.rows, i.mean INTO v_rows, v_mean FROM hippocampus._indexed_rows(p_user_id, p_app_name, p_source) i;
     -- 256 conversations tell how long they are; of a tenant with more, its rows tell how many there are
     SELECT greatest(1, count(*), CASE WHEN count(*) = 256 THEN v_rows / greatest(1, avg(t.turns)) END), greatest(1, avg(t.turns))
     INTO v_talks, v_turns
     FROM (SELECT (t.next_seq - 1)::double precision AS turns FROM hippocampus.threads t
           WHERE t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.session_id LIMIT 256) t;
     SELECT array_agg(w.term) FILTER (WHERE w.finds), array_agg(w.idf) FILTER (WHERE w.finds),
-        array_agg(coalesce(least(1, v_cap / w.df), 1)) FILTER (WHERE w.finds),
+        array_agg(CASE WHEN p_pool IS NULL THEN 1 ELSE w.read END) FILTER (WHERE w.finds),
         array_agg(w.term) FILTER (WHERE NOT w.finds), array_agg(w.idf) FILTER (WHERE NOT w.finds)
     INTO v_finders, v_finder_idf, v_read, v_others, v_other_idf
     FROM (SELECT t.* FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
           ORDER BY t.df, t.term) w;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
-        SELECT q.n AS term, p.row_id, p.place, q.idf * p.tf * 2.2 / (p.tf + 1.2 * (0.6 + 0.4 * p.length / v_mean)) AS weight
-        FROM unnest(v_finders, v_finder_idf) WITH ORDINALITY AS q (term, idf, n)
-        CROSS JOIN LATERAL (
-            SELECT s.row_id, s.place, s.tf, s.length FROM hippocampus.postings s
-            WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term
-              AND (p_thread_number IS NULL OR s.place / 16777216 = p_thread_number)
-            ORDER BY s.row_id LIMIT v_cap
-        ) p
+        SELECT t.n AS term, t.number, t.place, v_finder_idf[t.n] * t.tf * 2.2 / (t.tf + 1.2 * (0.6 + 0.4 * t.length / v_mean)) AS weight
+        FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_finders,
+            CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 16 END) t
+        WHERE p_thread_number IS NULL OR t.place / 16777216 = p_thread_number
     ), found AS MATERIALIZED (
-        SELECT h.row_id, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.row_id, h.place
-        ORDER BY weight DESC, h.row_id LIMIT p_pool
+        SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place
+        ORDER BY weight DESC, h.number < 0 DESC, abs(h.number) DESC LIMIT p_pool -- of equals the latest
+    ), rows AS MATERIALIZED ( -- LIMIT: as a join, it could be planned as a read of all rows
+        SELECT f.*, s.row_id, s.asks, s.length, s.terms, s.counts FROM found f
+        CROSS JOIN LATERAL (
+            SELECT r.* FROM hippocampus.row_terms r
+            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number = f.number LIMIT 1) s
     ), told AS MATERIALIZED ( -- IS TRUE keeps it from becoming a join, whose size a general plan guesses wrong
-        SELECT h.row_id, h.place, h.term, h.weight FROM hits h WHERE (h.row_id IN (SELECT f.row_id FROM found f)) IS TRUE
+        SELECT h.number, h.place, h.term, h.weight FROM hits h WHERE (h.number IN (SELECT f.number FROM found f)) IS TRUE
         UNION ALL
-        SELECT f.row_id, f.place, -o.n, o.idf * s.tf * 2.2 / (s.tf + 1.2 * (0.6 + 0.4 * s.length / v_mean))
-        FROM found f
-        CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
-        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that a term has
-            SELECT p.tf, p.length FROM hippocampus.postings p
-            WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = p_source
-              AND p.term = o.term AND p.row_id = f.row_id LIMIT 1) s
+        SELECT r.number, r.place, -array_position(v_others, u.term),
+            v_other_idf[array_position(v_others, u.term)] * u.tf * 2.2 / (u.tf + 1.2 * (0.6 + 0.4 * r.length / v_mean))
+        FROM rows r
+        CROSS JOIN LATERAL unnest(r.terms, r.counts) AS u (term, tf)
+        WHERE cardinality(v_others) > 0 AND u.term = ANY (v_others)
     ), lenders AS MATERIALIZED (
-        SELECT f.row_id, a.asks FROM (SELECT * FROM found l ORDER BY l.weight DESC, l.row_id LIMIT 200) f
-        LEFT JOIN LATERAL (SELECT true AS asks FROM hippocampus.postings s
-            WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = '?' AND s.row_id = f.row_id LIMIT 1) a ON true
+        SELECT r.number, r.asks FROM rows r ORDER BY r.weight DESC, r.number < 0 DESC, abs(r.number) DESC LIMIT 200
     ), near AS (
         SELECT s.place, sum(s.weight) AS nearby
         FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1
-                    AND (t.row_id IN (SELECT l.row_id FROM lenders l WHERE l.asks)) IS TRUE THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
+                    AND (t.number IN (SELECT l.number FROM lenders l WHERE l.asks)) IS TRUE THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
               FROM told t
               CROSS JOIN (VALUES (-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
               WHERE t.place IS NOT NULL
-                AND (d.step = 0 OR (t.row_id IN (SELECT l.row_id FROM lenders l)) IS TRUE)
+                AND (d.step = 0 OR (t.number IN (SELECT l.number FROM lenders l)) IS TRUE)
               GROUP BY 1, 2) s
         GROUP BY s.place
     ), heard AS MATERIALIZED (
@@ -107,15 +101,16 @@ BEGIN
         JOIN rarity r ON r.term = w.term
         GROUP BY w.number
     ), parts AS ( -- a row, where it stands and its talk, side by side
-        SELECT t.row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t
-        UNION ALL SELECT NULL, n.place, NULL, n.nearby, NULL FROM near n
-        UNION ALL SELECT NULL, t.number * 16777216, NULL, NULL, t.session FROM talks t
+        SELECT t.number, NULL::uuid AS row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t
+        UNION ALL SELECT r.number, r.row_id, r.place, NULL, NULL, NULL FROM rows r
+        UNION ALL SELECT NULL, NULL, n.place, NULL, n.nearby, NULL FROM near n
+        UNION ALL SELECT NULL, NULL, t.number * 16777216, NULL, NULL, t.session FROM talks t
     )
     SELECT p.row_id, p.place, coalesce(p.own, 0), p.nearby, p.session
     FROM (
         SELECT (array_agg(t.row_id) FILTER (WHERE t.row_id IS NOT NULL))[1] AS row_id, t.place, sum(t.own) AS own,
             max(t.nearby) AS nearby, max(max(t.session)) OVER (PARTITION BY t.place / 16777216) AS session
-        FROM parts t GROUP BY t.place, CASE WHEN t.place IS NULL THEN t.row_id END
+        FROM parts t GROUP BY t.place, CASE WHEN t.place IS NULL THEN t.number END
     ) p
     WHERE p.own IS NOT NULL OR p.nearby IS NOT NULL;
 END

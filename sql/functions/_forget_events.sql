@@ -11,7 +11,7 @@ AS $fn$
 BEGIN
     PERFORM hippocampus._unindex_terms('event', ARRAY[e.id], ARRAY[e.user_id], ARRAY[e.app_name]) FROM hippocampus.events e
     WHERE e.thread_id = NEW.thread_id AND e.sequence_num = NEW.sequence_num AND e.user_id = NEW.user_id AND e.app_name = NEW.app_name
-      AND EXISTS (SELECT FROM hippocampus.postings p WHERE p.row_id = e.id AND p.user_id = e.user_id AND p.app_name = e.app_name);
+      AND EXISTS (SELECT FROM hippocampus.row_terms r WHERE r.row_id = e.id AND r.user_id = e.user_id AND r.app_name = e.app_name);
     IF NEW.erased THEN
         UPDATE hippocampus.events e
         SET text = '', content = '{}', tags = '{}', metadata = '{}', token_count_exact = false,

@@ -25,10 +25,9 @@ BEGIN
     END IF;
     IF v_row.key = 'text_search_config' THEN
         IF (v_value #>> '{}')::regconfig <> (hippocampus._setting(v_row.app_name, v_row.key) #>> '{}')::regconfig AND EXISTS (
-            SELECT FROM hippocampus.posting_totals t
-            WHERE t.app_name = v_row.app_name OR v_row.app_name = '*' AND NOT EXISTS (
-                SELECT FROM hippocampus.settings s WHERE s.app_name = t.app_name AND s.key = 'text_search_config')
-            GROUP BY t.user_id, t.app_name, t.source HAVING sum(t.rows) > 0) THEN
+            SELECT FROM hippocampus.row_terms r
+            WHERE r.app_name = v_row.app_name OR v_row.app_name = '*' AND NOT EXISTS (
+                SELECT FROM hippocampus.settings s WHERE s.app_name = r.app_name AND s.key = 'text_search_config')) THEN
             RAISE EXCEPTION 'text_search_config of app % cannot become %: rows are indexed with another', quote_literal(v_row.app_name), v_value
                 USING ERRCODE = 'HC009', HINT = 'Their words would no longer be found. Set it before an app''s first row is written; '
                     'an app that has rows keeps what they were indexed with.';

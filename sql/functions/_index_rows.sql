@@ -1,7 +1,5 @@
--- Keeps postings and their totals for a table. A statement trigger: TG_ARGV[0] is the source's
--- name. Runs as the writer, under the writer's policies.
--- A tenant's totals are changes to be summed; now and then a writer folds those that nobody holds. Not in
--- REPEATABLE READ, where a row that another writer folded meanwhile would be an error: fold_posting_totals does it.
+-- Keeps the index of words for a table. A statement trigger: TG_ARGV[0] is the source's name. Runs as the writer,
+-- under the writer's policies.
 CREATE OR REPLACE FUNCTION hippocampus._index_rows()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -36,9 +34,6 @@ BEGIN
             PERFORM hippocampus._index_terms('chunk', array_agg(n.id), array_agg(n.user_id), array_agg(n.app_name),
                 array_agg(n.heading || E'\n' || n.content), array_agg(NULL::uuid), array_agg(NULL::bigint), array_agg(false)) FROM new_rows n;
     END CASE;
-    IF random() < 0.02 AND current_setting('transaction_isolation') = 'read committed' THEN
-        PERFORM hippocampus._fold_totals(n.user_id, n.app_name, TG_ARGV[0]) FROM (SELECT r.user_id, r.app_name FROM new_rows r LIMIT 1) n;
-    END IF;
     RETURN NULL;
 END
 $fn$;

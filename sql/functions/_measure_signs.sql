@@ -19,9 +19,8 @@ BEGIN
             WHERE p.source IN ('memory', 'fact', 'chunk') AND NOT EXISTS (
                 SELECT FROM hippocampus.vector_indexes i WHERE i.user_id = p.user_id AND i.app_name = p.app_name
                     AND i.generation = g.generation AND i.source = p.source)
-            GROUP BY p.user_id, p.app_name, p.source
-            HAVING sum(p.rows) BETWEEN 1000 AND coalesce(hippocampus._setting(p.app_name, 'exact_search_rows')::bigint, 10000)
-            ORDER BY sum(p.rows) DESC, p.user_id, p.app_name, p.source LIMIT 5) t
+              AND p.rows BETWEEN 1000 AND coalesce(hippocampus._setting(p.app_name, 'exact_search_rows')::bigint, 10000)
+            ORDER BY p.rows DESC, p.user_id, p.app_name, p.source LIMIT 5) t
         CROSS JOIN LATERAL (
             SELECT count(*) AS rows FROM hippocampus.embeddings e
             WHERE e.user_id = t.user_id AND e.app_name = t.app_name AND e.generation = g.generation AND e.source = t.source) v

@@ -16,10 +16,10 @@ DECLARE
 BEGIN
     RETURN (
         SELECT coalesce(bool_or(w.trust = 'tool') AND NOT bool_or(w.trust IN ('user', 'operator')), false)
-        FROM (SELECT s.row_id FROM hippocampus.postings s
-              WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = 'event' AND s.term = ANY (v_terms)
-              GROUP BY s.row_id HAVING count(*) >= 0.7 * cardinality(v_terms)) h
-        JOIN hippocampus.events e ON e.id = h.row_id AND e.user_id = p_user_id AND e.app_name = p_app_name
+        FROM (SELECT s.number FROM hippocampus._term_hits(p_user_id, p_app_name, 'event', v_terms) s
+              GROUP BY s.number HAVING count(*) >= 0.7 * cardinality(v_terms)) h
+        JOIN hippocampus.row_terms r ON r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = 'event' AND r.number = h.number
+        JOIN hippocampus.events e ON e.id = r.row_id AND e.user_id = p_user_id AND e.app_name = p_app_name
         CROSS JOIN LATERAL (SELECT CASE
             WHEN e.event_type ~* 'call$' OR e.content @? 'lax $.**.parts[*] ? (exists (@.functionCall) || exists (@.function_call))'
                 AND NOT e.content @? 'lax $.**.parts[*] ? (exists (@.functionResponse) || exists (@.function_response))' THEN 'agent'

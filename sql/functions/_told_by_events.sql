@@ -22,19 +22,23 @@ BEGIN
         WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'summary'
         UNION SELECT left(f.value #>> '{}', 4000) FROM hippocampus.facts f
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
-    ), own AS MATERIALIZED ( -- words that those events alone tell
-        SELECT DISTINCT t.term FROM (
+    ), words AS MATERIALIZED (
+        SELECT array_agg(DISTINCT t.term) AS terms FROM (
             SELECT x.text FROM texts x WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = ANY (p_ids)
                 AND m.memory_type = 'episodic' AND m.user_id = p_user_id AND m.app_name = p_app_name AND left(m.content, 4000) = x.text)
             UNION SELECT p_query) n
         CROSS JOIN LATERAL unnest(hippocampus._query_terms(p_app_name, n.text)) AS t (term)
-        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'event' AND p.term = t.term
-        JOIN hippocampus.threads h ON h.number = p.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
-        LEFT JOIN gone g ON g.thread_id = h.id AND g.seq = p.place % 16777216
-        GROUP BY t.term HAVING bool_and(g.seq IS NOT NULL)
+    ), own AS MATERIALIZED ( -- words that those events alone tell
+        SELECT array_agg(o.term) AS terms FROM (
+            SELECT w.terms[p.n] AS term FROM words w
+            CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'event', w.terms) p
+            JOIN hippocampus.threads h ON h.number = p.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+            LEFT JOIN gone g ON g.thread_id = h.id AND g.seq = p.place % 16777216
+            GROUP BY 1 HAVING bool_and(g.seq IS NOT NULL)) o
     ), alike AS MATERIALIZED (
-        SELECT p.row_id FROM own o
-        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'memory' AND p.term = o.term
+        SELECT r.row_id FROM own o
+        CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'memory', o.terms) p
+        JOIN hippocampus.row_terms r ON r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = 'memory' AND r.number = p.number
         UNION
         SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', t.text, 0.5) c
         UNION SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'fact', t.text, 0.6) c

@@ -12,25 +12,22 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_rows double precision := (SELECT greatest(1, sum(t.rows)) FROM hippocampus.posting_totals t
-        WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = p_source);
+    v_rows double precision := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, p_source) i);
+    v_terms text[];
+    v_idf double precision[];
+    v_all double precision;
 BEGIN
+    SELECT array_agg(w.term) FILTER (WHERE w.df <= 5000), array_agg(w.idf) FILTER (WHERE w.df <= 5000), sum(w.idf)
+    INTO v_terms, v_idf, v_all
+    FROM hippocampus._term_weights(p_user_id, p_app_name, p_source,
+        (hippocampus._query_terms(p_app_name, p_text))[:64], v_rows, true) w;
     RETURN QUERY
-    WITH counted AS MATERIALIZED (
-        SELECT q.term, c.df, ln(1 + greatest(0, v_rows - c.df + 0.5) / (c.df + 0.5)) AS idf
-        FROM (SELECT u.term FROM unnest(hippocampus._query_terms(p_app_name, p_text)) u (term) LIMIT 64) q
-        CROSS JOIN LATERAL (SELECT count(*) AS df FROM (
-            SELECT FROM hippocampus.postings s
-            WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = q.term LIMIT 5001) l) c
-        WHERE c.df > 0
-    ), held AS (
-        SELECT s.row_id, s.place, c.idf FROM counted c
-        JOIN hippocampus.postings s ON s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = p_source AND s.term = c.term
-        WHERE c.df <= 5000
-    )
-    SELECT h.row_id, h.place, sum(h.idf) / (SELECT sum(c.idf) FROM counted c) FROM held h
-    GROUP BY h.row_id, h.place
-    HAVING sum(h.idf) >= p_min * (SELECT sum(c.idf) FROM counted c);
+    SELECT (SELECT r.row_id FROM hippocampus.row_terms r
+            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number = h.number),
+        h.place, sum(v_idf[h.n]) / v_all
+    FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_terms) h
+    GROUP BY h.number, h.place
+    HAVING sum(v_idf[h.n]) >= p_min * v_all;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._words_cover IS 'Rows that hold at least the share p_min of a text''s words, weighed by rarity.';

@@ -34,8 +34,7 @@ BEGIN
     v_model := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).model;
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_model);
     v_when := hippocampus.resolve_time(p_query, p_now);
-    SELECT greatest(1, sum(t.rows)) INTO v_rows FROM hippocampus.posting_totals t
-    WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory';
+    v_rows := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'memory') i);
     WITH terms AS MATERIALIZED (
         SELECT w.* FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w
     ), hits AS MATERIALIZED (
@@ -43,16 +42,17 @@ BEGIN
             p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_relevance, p_profile, p_now, p_project_anchors) h
     ), words AS (
         SELECT h.memory_id, jsonb_agg(jsonb_build_object('term', t.term, 'tf', p.tf, 'idf', round(t.idf::numeric, 3)) ORDER BY t.idf DESC, t.term) AS own
-        FROM hits h CROSS JOIN terms t
-        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'memory' AND p.term = t.term AND p.row_id = h.memory_id
+        FROM hits h
+        CROSS JOIN LATERAL hippocampus._terms_of(p_user_id, p_app_name, 'memory', h.memory_id) p
+        JOIN terms t ON t.term = p.term
         GROUP BY h.memory_id
     ), around AS (
         SELECT h.memory_id, jsonb_agg(DISTINCT jsonb_build_object('term', t.term, 'step', n.from_seq - h.from_seq)) AS nearby
         FROM hits h
         JOIN hippocampus.memories n ON n.thread_id = h.thread_id AND n.user_id = p_user_id AND n.app_name = p_app_name AND n.memory_type = 'episodic'
             AND n.from_seq BETWEEN h.from_seq - 2 AND h.from_seq + 2 AND n.id <> h.memory_id
-        CROSS JOIN terms t
-        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'memory' AND p.term = t.term AND p.row_id = n.id
+        CROSS JOIN LATERAL hippocampus._terms_of(p_user_id, p_app_name, 'memory', n.id) p
+        JOIN terms t ON t.term = p.term
         WHERE h.memory_type = 'episodic'
         GROUP BY h.memory_id
     )

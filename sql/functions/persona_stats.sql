@@ -26,8 +26,10 @@ BEGIN
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name GROUP BY 2
     UNION ALL
     SELECT 'index', i.kind, i.rows, i.bytes, 0::bigint, 0::double precision, 0::bigint, 0::bigint, 0::bigint, 0::bigint FROM (
-        SELECT 'words' AS kind, count(*) AS rows, coalesce(sum(pg_column_size(w.*)), 0)::bigint AS bytes
-        FROM hippocampus.postings w WHERE w.user_id = p_user_id AND w.app_name = p_app_name
+        SELECT 'words' AS kind, count(*) AS rows, coalesce(sum(pg_column_size(w.*)), 0)::bigint
+            + (SELECT coalesce(sum(pg_column_size(p.*)), 0)::bigint FROM hippocampus.postings p
+               WHERE p.user_id = p_user_id AND p.app_name = p_app_name) AS bytes
+        FROM hippocampus.row_terms w WHERE w.user_id = p_user_id AND w.app_name = p_app_name
         UNION ALL SELECT 'vectors', count(*), coalesce(sum(pg_column_size(v.*)), 0)::bigint
         FROM hippocampus.embeddings v WHERE v.user_id = p_user_id AND v.app_name = p_app_name
         UNION ALL SELECT 'labels', count(*), coalesce(sum(pg_column_size(l.*)), 0)::bigint

@@ -30,9 +30,8 @@ BEGIN
     v_weights := hippocampus._ranking(p_app_name, 'default', v_serving.model);
     RETURN QUERY
     WITH held AS (
-        SELECT e AS row, CASE WHEN cardinality(v_terms) > 0 THEN (SELECT count(*) FROM unnest(v_terms) AS q (term) WHERE EXISTS (
-            SELECT FROM hippocampus.postings p WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = 'event'
-                AND p.term = q.term AND p.row_id = e.id))::double precision / cardinality(v_terms) END AS words,
+        SELECT e AS row, CASE WHEN cardinality(v_terms) > 0 THEN (SELECT count(*) FROM hippocampus._terms_of(p_user_id, p_app_name, 'event', e.id) t
+                WHERE t.term = ANY (v_terms))::double precision / cardinality(v_terms) END AS words,
             NULL::double precision AS meaning
         FROM hippocampus._short_term(p_user_id, p_app_name, NULL, p_now) e
         UNION ALL

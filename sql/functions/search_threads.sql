@@ -18,13 +18,15 @@ SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
     v_rows double precision;
+    v_terms text[];
     v_talks double precision;
     v_turns double precision;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 200);
-    SELECT greatest(1, sum(t.rows)) INTO v_rows FROM hippocampus.posting_totals t
-    WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory';
+    v_rows := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'memory') i);
+    v_terms := ARRAY(SELECT w.term FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory',
+        hippocampus._query_terms(p_app_name, p_query), v_rows, false) w WHERE w.finds);
     SELECT greatest(1, count(*)), greatest(1, avg(t.next_seq - 1)::double precision) INTO v_talks, v_turns
     FROM hippocampus.threads t WHERE t.user_id = p_user_id AND t.app_name = p_app_name;
     RETURN QUERY
@@ -37,15 +39,11 @@ BEGIN
         WHERE h.thread_id IS NOT NULL
         WINDOW w AS (PARTITION BY h.thread_id)
     ), held AS MATERIALIZED (
-        SELECT w.term, p.place / 16777216 AS number, m.author
-        FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w
-        CROSS JOIN LATERAL (
-            SELECT s.row_id, s.place FROM hippocampus.postings s
-            WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.source = 'memory' AND s.term = w.term
-            ORDER BY s.row_id LIMIT 1000
-        ) p
-        JOIN hippocampus.memories m ON m.id = p.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-        WHERE w.finds AND p.place IS NOT NULL
+        SELECT p.n AS term, p.place / 16777216 AS number, m.author
+        FROM hippocampus._term_hits(p_user_id, p_app_name, 'memory', v_terms, 16) p
+        JOIN hippocampus.row_terms r ON r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = 'memory' AND r.number = p.number
+        JOIN hippocampus.memories m ON m.id = r.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        WHERE p.place IS NOT NULL
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT h.author FROM held h) a
     ), told AS (

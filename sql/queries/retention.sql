@@ -7,9 +7,6 @@ SELECT hippocampus.cleanup_low_value_memories(
 SELECT * FROM hippocampus.retention_distribution(p_user_id => sqlc.narg(user_id), p_app_name => sqlc.narg(app_name),
     p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
--- name: RetentionFoldTotals :one
-SELECT hippocampus.fold_posting_totals(p_limit => @max_rows)::integer AS folded;
-
 -- name: RetentionSweep :one
 SELECT b.scanned, b.refreshed, b.deleted FROM hippocampus.sweep_faded(p_limit => @max_rows) b;
 

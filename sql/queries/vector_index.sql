@@ -16,9 +16,8 @@ WITH current AS (
 ), large AS (
     -- the totals of the index of words say, without a look at the vectors, who may be large
     SELECT t.user_id, t.app_name, t.source, coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) AS most
-    FROM hippocampus.posting_totals t WHERE t.source IN ('memory', 'fact', 'chunk')
-    GROUP BY t.user_id, t.app_name, t.source
-    HAVING sum(t.rows) > coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) / 2
+    FROM hippocampus.posting_totals t
+    WHERE t.source IN ('memory', 'fact', 'chunk') AND t.rows > coalesce((hippocampus._setting(t.app_name, 'exact_search_rows'))::bigint, 10000) / 2
     UNION ALL
     -- Anchors are looked at for every question and every row that is stored, beside all else that these look at, and
     -- with nothing else to wait for: from a thousand or two on an index is faster.

@@ -34,7 +34,7 @@ CREATE TABLE hippocampus.threads (
 COMMENT ON TABLE hippocampus.threads IS 'One row a conversation (a session, in ADK''s words).';
 COMMENT ON COLUMN hippocampus.threads.session_id IS 'The client''s own name for the thread; unique per app and user.';
 COMMENT ON COLUMN hippocampus.threads.number IS
-    'A short name within this database. number · 2^24 + sequence_num is an event''s place in the log: see postings.place.';
+    'A short name within this database. number · 2^24 + sequence_num is an event''s place in the log: see row_terms.place.';
 COMMENT ON COLUMN hippocampus.threads.version IS 'Grows with every change; what an optimistic writer compares.';
 COMMENT ON COLUMN hippocampus.threads.next_seq IS 'The sequence number that the next event gets, under this row''s lock.';
 COMMENT ON COLUMN hippocampus.threads.replayed_seq IS 'Watermark of fast replay: events up to here are summarised and sliced.';

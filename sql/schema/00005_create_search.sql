@@ -1,8 +1,14 @@
--- What search reads: the index of words (postings) and the vectors (embeddings).
+-- What search reads: the index of words (row_terms, postings) and the vectors (embeddings).
 --
--- Words are rows of a covering btree, not a GIN index: under row-level security Postgres may not use
--- an index whose operator is not leakproof, and @@ is not; text equality is. It also gives BM25 its
--- statistics, takes any analyser, and finds a row in the statement after it was written.
+-- Words are rows of a btree, not a GIN index: under row-level security Postgres may not use an index whose operator
+-- is not leakproof, and @@ is not; text equality is. It also gives BM25 its statistics, takes any analyser, and finds
+-- a row in the statement after it was written.
+--
+-- A write adds one row, its terms (row_terms): what a search of the next statement reads as it stands. When a user
+-- has some of these, they are folded into postings: lists of rows by term, 64 to a block, as inverted indexes are
+-- kept everywhere. A posting costs 20 bytes of a block instead of a row and its index entries, and a write costs no
+-- more however large the index is. A row that goes is noted (unindexed_rows), and taken out of the lists by whoever
+-- has the lists of that user to itself, which is mostly the one that noted it. So no writer waits for another.
 --
 -- Vectors live apart from the rows that they stand for: a search over vectors reads no text, an access
 -- count rewrites no vector, and a second generation of another model or dimension can be filled beside
@@ -13,42 +19,79 @@
 
 -- +goose Up
 -- +goose StatementBegin
-CREATE TABLE hippocampus.postings (
+CREATE SEQUENCE hippocampus.row_terms_number_seq;
+CREATE TABLE hippocampus.row_terms (
+    id       bigint GENERATED ALWAYS AS IDENTITY,
+    number   bigint NOT NULL DEFAULT -nextval('hippocampus.row_terms_number_seq'),
     place    bigint,
     row_id   uuid NOT NULL,
-    tf       smallint NOT NULL,
     length   smallint NOT NULL,
+    asks     boolean NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    app_name text COLLATE "C" NOT NULL,
+    source   text COLLATE "C" NOT NULL,
+    terms    text[] COLLATE "C" NOT NULL,
+    counts   smallint[] NOT NULL,
+    CONSTRAINT row_terms_pkey PRIMARY KEY (user_id, app_name, source, number),
+    CONSTRAINT row_terms_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
+    -- what a bound login writes of itself is folded by the worker, with that of others
+    CONSTRAINT row_terms_terms_check CHECK (coalesce(array_ndims(terms), 0) = 1 AND cardinality(terms) = cardinality(counts)
+        AND array_position(terms, NULL) IS NULL AND array_position(counts, NULL) IS NULL)
+);
+ALTER SEQUENCE hippocampus.row_terms_number_seq OWNED BY hippocampus.row_terms.number;
+CREATE INDEX row_terms_row_id_idx ON hippocampus.row_terms (row_id);
+COMMENT ON TABLE hippocampus.row_terms IS
+    'The terms of a row of a source (events, memories, facts, chunks, the store), with how often each stands in it, 32,767 at most. Kept by triggers.';
+COMMENT ON COLUMN hippocampus.row_terms.number IS
+    'Negative until the row is folded into postings; then by what number the lists name it, in the order of folding.';
+COMMENT ON COLUMN hippocampus.row_terms.place IS
+    'Where the row stands in the log, threads.number · 2^24 + sequence number: neighbours differ by 1, and a search sees a row''s conversation without reading the row. Null for what has no one place.';
+COMMENT ON COLUMN hippocampus.row_terms.length IS 'How many terms the row has, 32,767 at most: beyond that BM25 would tell no difference.';
+COMMENT ON COLUMN hippocampus.row_terms.asks IS 'Whether the row is a turn that only asks, whose answer is the next.';
+
+CREATE TABLE hippocampus.postings (
+    block    bigint NOT NULL,
     user_id  text COLLATE "C" NOT NULL,
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
     term     text COLLATE "C" NOT NULL,
-    CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, row_id) INCLUDE (tf, length, place),
+    numbers  bigint[] NOT NULL,
+    places   bigint[] NOT NULL,
+    counts   smallint[] NOT NULL,
+    lengths  smallint[] NOT NULL,
+    CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, block),
     CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
-    CONSTRAINT postings_tf_check CHECK (tf BETWEEN 1 AND length)
+    CONSTRAINT postings_numbers_check CHECK (cardinality(numbers) BETWEEN 1 AND 64 AND cardinality(places) = cardinality(numbers)
+        AND cardinality(counts) = cardinality(numbers) AND cardinality(lengths) = cardinality(numbers))
 );
-CREATE INDEX postings_row_id_idx ON hippocampus.postings (row_id);
 COMMENT ON TABLE hippocampus.postings IS
-    'The index of words: which term stands in which row of a source (events, memories, facts, chunks, the store). Kept by triggers.';
-COMMENT ON COLUMN hippocampus.postings.tf IS 'How often the term stands in the row, 32,767 at most.';
-COMMENT ON COLUMN hippocampus.postings.place IS
-    'Where the row stands in the log, threads.number · 2^24 + sequence number: neighbours differ by 1, and a search sees a row''s conversation without reading the row. Null for what has no one place.';
-COMMENT ON COLUMN hippocampus.postings.length IS 'How many terms the row has, 32,767 at most: beyond that BM25 would tell no difference.';
+    'In which rows a term stands: blocks of up to 64, by row_terms.number, with the place, the count and the length of each row.';
+COMMENT ON COLUMN hippocampus.postings.block IS
+    'The first number that the block had. A row is in the last block of the term that does not begin after it.';
+
+CREATE TABLE hippocampus.unindexed_rows (
+    id       bigint NOT NULL,
+    row_id   uuid NOT NULL,
+    user_id  text COLLATE "C" NOT NULL,
+    app_name text COLLATE "C" NOT NULL,
+    CONSTRAINT unindexed_rows_pkey PRIMARY KEY (user_id, app_name, id)
+);
+COMMENT ON TABLE hippocampus.unindexed_rows IS
+    'Rows of row_terms that are to go, with their postings: their sources are gone. Whoever has the user''s postings to itself takes them out.';
 
 CREATE TABLE hippocampus.posting_totals (
     rows     bigint NOT NULL,
     terms    bigint NOT NULL,
-    id       uuid NOT NULL DEFAULT gen_random_uuid(),
     user_id  text COLLATE "C" NOT NULL,
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
-    CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source, id) INCLUDE (rows, terms),
+    CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source),
     CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
     -- so that no sum of what a bound login writes is beyond a bigint: sums over all tenants would fail for all
-    CONSTRAINT posting_totals_range_check CHECK (rows BETWEEN -10000000000 AND 10000000000
-        AND terms BETWEEN -10000000000000 AND 10000000000000)
+    CONSTRAINT posting_totals_range_check CHECK (rows BETWEEN 0 AND 10000000000 AND terms BETWEEN 0 AND 10000000000000)
 );
 COMMENT ON TABLE hippocampus.posting_totals IS
-    'Rows and terms indexed, per tenant and source, as changes to be summed: writers add rows here and never wait for each other.';
+    'How many rows postings hold, with how many terms, per tenant and source.';
 
 CREATE TABLE hippocampus.embedding_models (
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -143,5 +186,5 @@ COMMENT ON TABLE hippocampus.vector_indexes IS
 -- +goose Down
 -- +goose StatementBegin
 DROP TABLE hippocampus.vector_indexes, hippocampus.embedding_queue, hippocampus.embeddings,
-    hippocampus.embedding_models, hippocampus.posting_totals, hippocampus.postings;
+    hippocampus.embedding_models, hippocampus.posting_totals, hippocampus.unindexed_rows, hippocampus.postings, hippocampus.row_terms;
 -- +goose StatementEnd

@@ -14,7 +14,7 @@ DECLARE
     v_scope text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['threads', 'events', 'user_state', 'memories', 'facts', 'memory_sources',
-            'memory_blocks', 'postings', 'posting_totals', 'embeddings', 'embedding_queue', 'vector_indexes',
+            'memory_blocks', 'row_terms', 'postings', 'unindexed_rows', 'posting_totals', 'embeddings', 'embedding_queue', 'vector_indexes',
             'consolidation_jobs', 'app_state', 'instructions', 'retention_policies', 'settings'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
@@ -42,7 +42,8 @@ CREATE POLICY embedding_models_read ON hippocampus.embedding_models FOR SELECT
 -- Every role reads what its policies show.
 GRANT SELECT ON hippocampus.threads, hippocampus.events, hippocampus.user_state, hippocampus.app_state,
     hippocampus.memories, hippocampus.facts, hippocampus.memory_sources, hippocampus.instructions,
-    hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals, hippocampus.embedding_models,
+    hippocampus.memory_blocks, hippocampus.row_terms, hippocampus.postings, hippocampus.unindexed_rows, hippocampus.posting_totals,
+    hippocampus.embedding_models,
     hippocampus.embeddings, hippocampus.embedding_queue, hippocampus.vector_indexes,
     hippocampus.consolidation_jobs, hippocampus.retention_policies, hippocampus.settings
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
@@ -62,16 +63,18 @@ GRANT DELETE ON hippocampus.threads TO hippocampus_tenant;
 GRANT INSERT, UPDATE, DELETE ON hippocampus.threads TO hippocampus_service, hippocampus_worker;
 GRANT INSERT ON hippocampus.events, hippocampus.consolidation_jobs TO hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.user_state, hippocampus.memories, hippocampus.facts,
-    hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.postings, hippocampus.posting_totals,
-    hippocampus.embeddings
+    hippocampus.memory_sources, hippocampus.memory_blocks, hippocampus.row_terms, hippocampus.postings,
+    hippocampus.unindexed_rows, hippocampus.posting_totals, hippocampus.embeddings
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- When a row is embedded, and how often it was tried, is not the tenant's to say.
 GRANT INSERT (row_id, user_id, app_name, source), DELETE ON hippocampus.embedding_queue TO hippocampus_tenant;
 GRANT INSERT, DELETE ON hippocampus.embedding_queue TO hippocampus_service, hippocampus_worker;
 GRANT UPDATE ON hippocampus.user_state, hippocampus.memory_blocks, hippocampus.embeddings, hippocampus.posting_totals
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (number) ON hippocampus.row_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (numbers, places, counts, lengths) ON hippocampus.postings TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT USAGE ON SEQUENCE hippocampus.row_terms_number_seq TO hippocampus_tenant;
 GRANT UPDATE ON hippocampus.memories, hippocampus.facts TO hippocampus_service, hippocampus_worker;
-GRANT UPDATE (place) ON hippocampus.postings TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 -- What a memory or a fact is, when it was stored, and where it stands in the log, stays: see _refuse_update.
 GRANT UPDATE (last_accessed_at, occurred_until, forget_at, forget_policy, retention_score, initial_score, importance, running_intensity,
     encounter_count, access_count, token_count, token_count_exact, thread_id, superseded_by, category, author, trust, visibility,
@@ -122,7 +125,9 @@ $policies$;
 REVOKE ALL ON ALL TABLES IN SCHEMA hippocampus
     FROM hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 REVOKE ALL (token_count, token_count_exact) ON hippocampus.events FROM hippocampus_service, hippocampus_worker;
-REVOKE ALL ON ALL SEQUENCES IN SCHEMA hippocampus FROM hippocampus_service, hippocampus_worker;
+REVOKE ALL (number) ON hippocampus.row_terms FROM hippocampus_tenant, hippocampus_service, hippocampus_worker;
+REVOKE ALL (numbers, places, counts, lengths) ON hippocampus.postings FROM hippocampus_tenant, hippocampus_service, hippocampus_worker;
+REVOKE ALL ON ALL SEQUENCES IN SCHEMA hippocampus FROM hippocampus_tenant, hippocampus_service, hippocampus_worker;
 REVOKE ALL ON FUNCTION hippocampus.river_job_state_in_bitmask(bit, hippocampus.river_job_state)
     FROM hippocampus_service, hippocampus_worker, hippocampus_tenant, hippocampus_reader;
 GRANT SELECT ON hippocampus.goose_db_version

@@ -109,7 +109,7 @@ func fill(ctx context.Context, t testing.TB, pool *pgxpool.Pool, d *data, userID
 	}
 	_, err := pool.Exec(ctx, "DELETE FROM hippocampus.embedding_queue WHERE user_id = $1", userID)
 	require.NoError(t, err)
-	_, err = pool.Exec(ctx, "VACUUM ANALYZE hippocampus.memories, hippocampus.postings, hippocampus.posting_totals, hippocampus.embeddings")
+	_, err = pool.Exec(ctx, "VACUUM ANALYZE hippocampus.memories, hippocampus.row_terms, hippocampus.postings, hippocampus.posting_totals, hippocampus.embeddings")
 	require.NoError(t, err)
 }
 

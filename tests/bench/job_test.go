@@ -138,7 +138,7 @@ func BenchmarkCleanupWhileWriting(b *testing.B) {
 	require.NoError(b, err)
 	_, err = pool.Exec(ctx, "TRUNCATE hippocampus.embedding_queue")
 	require.NoError(b, err)
-	_, err = pool.Exec(ctx, "VACUUM ANALYZE hippocampus.memories, hippocampus.postings")
+	_, err = pool.Exec(ctx, "VACUUM ANALYZE hippocampus.memories, hippocampus.row_terms, hippocampus.postings")
 	require.NoError(b, err)
 	thread := newThread(ctx, b, pool, "writer")
 	for b.Loop() {

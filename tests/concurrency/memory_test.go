@@ -42,7 +42,7 @@ func TestRemember(t *testing.T) {
 			}
 			require.Equal(t, "1 64", get[string](t, b, "SELECT concat_ws(' ', count(*), max(encounter_count)) FROM hippocampus.memories"))
 			require.Equal(t, 1, get[int](t, b, "SELECT (SELECT count(*) FROM hippocampus.embeddings) + (SELECT count(*) FROM hippocampus.embedding_queue)"))
-			require.Equal(t, int64(1), get[int64](t, b, "SELECT sum(rows) FROM hippocampus.posting_totals"))
+			require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.row_terms"))
 		}
 	})
 
@@ -191,8 +191,10 @@ func TestSweep(t *testing.T) {
 		require.Equal(t, len(kept), get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE id = ANY ($1)", kept))
 		require.Equal(t, 8*steps+steps, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE content LIKE 'new%'"))
 		require.Equal(t, len(kept)+8*steps+steps, left(t, b))
-		require.Equal(t, int64(left(t, b)), get[int64](t, b, "SELECT sum(rows) FROM hippocampus.posting_totals"))
-		require.Equal(t, left(t, b), get[int](t, b, "SELECT count(DISTINCT row_id) FROM hippocampus.postings"))
+		_, err = b.Exec(t.Context(), "SELECT hippocampus.fold_terms()")
+		require.NoError(t, err)
+		require.Equal(t, left(t, b), get[int](t, b, "SELECT count(*) FROM hippocampus.row_terms"))
+		require.Equal(t, left(t, b), get[int](t, b, "SELECT rows::integer FROM hippocampus._indexed_rows('ada', 'app', 'memory')"))
 		require.Equal(t, 8, get[int](t, b, "SELECT min(encounter_count) FROM hippocampus.memories WHERE content ~ '^new [0-9]+$'"))
 	})
 

@@ -211,7 +211,7 @@ func TestAppendEvents(t *testing.T) {
 		require.Equal(t, "said 10000", events[9_999].Text)
 		require.Equal(t, int64(10_001), nextSeq(t, b, thread))
 		require.Equal(t, int64(2), get[int64](t, b, "SELECT version FROM hippocampus.threads WHERE id = $1", thread))
-		require.Equal(t, int64(10_000), get[int64](t, b, `SELECT sum(rows) FROM hippocampus.posting_totals
+		require.Equal(t, int64(10_000), get[int64](t, b, `SELECT count(*) FROM hippocampus.row_terms
 			WHERE user_id = $1 AND source = 'event'`, b.UserID))
 	})
 

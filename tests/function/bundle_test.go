@@ -100,7 +100,7 @@ func (b *testBundle) refuses(t *testing.T, code, message, sql string, args ...an
 var counted = []string{
 	"app_state", "consolidation_jobs", "embedding_queue", "embeddings", "events", "experience_skips", "experiences", "facts",
 	"graph_entities", "graph_observations", "graph_relations", "instructions", "memories", "memory_blocks", "memory_sources", "named_memories", "posting_totals", "postings", "river_job",
-	"store_items", "threads", "user_state",
+	"row_terms", "store_items", "threads", "unindexed_rows", "user_state",
 }
 
 // counts gives the number of rows that this transaction sees in each table.

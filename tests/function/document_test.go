@@ -62,7 +62,7 @@ func TestPutDocument(t *testing.T) {
 		require.True(t, get[bool](t, b, "SELECT hippocampus.delete_document($1, $2, 'a.md')", b.UserID, b.AppName))
 		require.False(t, get[bool](t, b, "SELECT hippocampus.delete_document($1, $2, 'a.md')", b.UserID, b.AppName))
 		require.Empty(t, find("restart a container"))
-		for _, table := range []string{"chunks", "postings", "embedding_queue", "embeddings"} {
+		for _, table := range []string{"chunks", "row_terms", "postings", "embedding_queue", "embeddings"} {
 			require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus."+table+" x WHERE x.user_id = $1", b.UserID), table)
 		}
 	})

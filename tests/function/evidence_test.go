@@ -146,7 +146,7 @@ func TestEvidence(t *testing.T) {
 		b := setup(t)
 		thread := b.talk(t, "Otto: Which tea?", "Ida: Green.")
 		marks := func() int {
-			return get[int](t, b, "SELECT count(*)::integer FROM hippocampus.postings WHERE user_id = $1 AND term = '?'", b.UserID)
+			return get[int](t, b, "SELECT count(*)::integer FROM hippocampus.row_terms WHERE user_id = $1 AND asks", b.UserID)
 		}
 		totals := func() []int64 {
 			return list[int64](t, b, `SELECT unnest(ARRAY[coalesce(sum(t.rows), 0), coalesce(sum(t.terms), 0)])::bigint

@@ -190,6 +190,8 @@ func TestForgetUserLeavesNothingOfAnyKind(t *testing.T) {
 	b.exec(t, `SELECT hippocampus.promote_experience($1, $2, e.memory_id) FROM hippocampus.experiences e WHERE e.user_id = $1 AND e.app_name = $2`, b.UserID, b.AppName)
 	b.exec(t, "SELECT hippocampus.record_access($1, $2, ARRAY(SELECT e.id FROM hippocampus.events e WHERE e.user_id = $1))", b.UserID, b.AppName)
 	b.exec(t, "INSERT INTO hippocampus.forgotten_events (thread_id, sequence_num, user_id, app_name) VALUES ($3, 1, $1, $2)", b.UserID, b.AppName, thread)
+	b.exec(t, "SELECT hippocampus._fold_terms($1, $2, 'memory', 1)", b.UserID, b.AppName)
+	b.exec(t, "INSERT INTO hippocampus.unindexed_rows (id, row_id, user_id, app_name) SELECT r.id, r.row_id, r.user_id, r.app_name FROM hippocampus.row_terms r WHERE r.user_id = $1", b.UserID)
 	// All tables that name a user hold one of this user's, but those that only a worker fills.
 	empty := []string{}
 	for _, table := range list[string](t, b, `SELECT c.relname::text FROM pg_catalog.pg_class c

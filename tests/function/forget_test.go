@@ -92,7 +92,7 @@ func TestForget(t *testing.T) {
 		b.exec(t, `INSERT INTO hippocampus.memories (id, user_id, app_name, content, content_hash, token_count)
 			VALUES ($1, $2, $3, 'another''s', sha256('x'), 1)`, id, b.UserID+"x", b.AppName)
 		require.Equal(t, int32(1), forget(t, b, []uuid.UUID{id}))
-		for _, table := range []string{"memories", "postings", "embedding_queue"} {
+		for _, table := range []string{"memories", "row_terms", "embedding_queue"} {
 			require.NotZero(t, get[int](t, b, "SELECT count(*) FROM hippocampus."+table+" WHERE user_id = $1", b.UserID+"x"), table)
 			require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus."+table+" WHERE user_id = $1", b.UserID), table)
 		}
@@ -111,7 +111,7 @@ func TestForgetThread(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		places := func() []*int64 {
-			return list[*int64](t, b, "SELECT DISTINCT p.place % 16777216 FROM hippocampus.postings p WHERE p.source = 'memory' AND p.user_id = $1 ORDER BY 1", b.UserID)
+			return list[*int64](t, b, "SELECT DISTINCT p.place % 16777216 FROM hippocampus.row_terms p WHERE p.source = 'memory' AND p.user_id = $1 ORDER BY 1", b.UserID)
 		}
 		thread := b.thread(t)
 		for seq := range 2 {

@@ -148,7 +148,7 @@ func TestCleanupLowValueMemories(t *testing.T) {
 		b.remember(t, "queued in Oslo")
 		b.now = b.now.Add(100 * day)
 		require.Equal(t, int32(2), clean(t, b, ""))
-		for _, table := range []string{"memories", "embeddings", "embedding_queue", "postings"} {
+		for _, table := range []string{"memories", "embeddings", "embedding_queue", "row_terms", "postings"} {
 			require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus."+table+" WHERE user_id = $1", b.UserID), table)
 		}
 	})

@@ -287,8 +287,8 @@ func TestSearchMemory(t *testing.T) {
 			}
 		}
 		first := searches()
-		for _, s := range first {
-			require.Len(t, s, 10)
+		for i, s := range first {
+			require.Len(t, s, 10, "%d", i)
 		}
 		for _, setting := range []string{"enable_hashagg", "enable_hashjoin", "enable_indexscan", "enable_sort", "enable_nestloop"} {
 			b.exec(t, "SET LOCAL "+setting+" = off")

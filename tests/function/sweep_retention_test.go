@@ -108,7 +108,7 @@ func TestSweepRetention(t *testing.T) {
 		got := rowOf[swept](t, b, "SELECT * FROM hippocampus.sweep_retention(p_app_name => $1, p_now => $2)", b.AppName, b.now)
 		require.Equal(t, swept{Scanned: 2, Deleted: 1, Refreshed: 1}, clearAfter(got))
 		require.Equal(t, []string{b.UserID + "-z"}, list[string](t, b, "SELECT user_id FROM hippocampus.memories WHERE id = $1", id))
-		require.NotZero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.postings WHERE user_id = $1", b.UserID+"-z"))
+		require.NotZero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.row_terms WHERE user_id = $1", b.UserID+"-z"))
 	})
 }
 

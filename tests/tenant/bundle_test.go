@@ -12,6 +12,7 @@ package tenant_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +83,7 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 			SELECT '` + r.thread.String() + `', 2, $1, $2 WHERE $3::text IS NOT NULL`,
 		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name, model)
 			VALUES ('` + r.memory.String() + `', '` + r.thread.String() + `', 1, 1, $1, $2, $3)`,
+		"SELECT hippocampus._fold_terms($1, $2, 'memory', 1)",
 		"SELECT hippocampus.block_set($1, $2, 'persona', $3 || ' block')",
 		`SELECT hippocampus.graph_create_entities($1, $2, jsonb_build_array(jsonb_build_object('name', 'tea', 'entityType', 'drink',
 			'observations', jsonb_build_array($3 || ' observation'))))`,
@@ -151,6 +153,9 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 		_, err := tx.Exec(ctx, sql, scope.AppName, word)
 		require.NoError(t, err, sql)
 	}
+	_, err = tx.Exec(ctx, "INSERT INTO hippocampus.unindexed_rows (id, row_id, user_id, app_name) VALUES (0, gen_random_uuid(), $1, $2)",
+		scope.UserID, scope.AppName)
+	require.NoError(t, err)
 	require.NoError(t, tx.Commit(ctx))
 	return r
 }
@@ -208,7 +213,9 @@ func (b *testBundle) fingerprint(t *testing.T) []string {
 		}
 		b.prints = strings.Join(parts, " UNION ALL ")
 	})
-	return query[string](t, b.admin, b.prints)
+	prints := query[string](t, b.admin, b.prints)
+	slices.Sort(prints) // an append gives its parts in any order
+	return prints
 }
 
 // query gives the values of a query of one column.

@@ -142,22 +142,35 @@ func TestClaims(t *testing.T) {
 		b := setup(t)
 		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
 		worker := dbtest.As(t, b.admin, "hippocampus_worker", nil)
-		const insert = `INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
-			SELECT $1, $2, 'ada', 'shop', 'memory' FROM generate_series(1, 70)`
+		const insert = `INSERT INTO hippocampus.posting_totals AS t (rows, terms, user_id, app_name, source)
+			VALUES ($1, $2, 'ada', 'shop', 'memory') ON CONFLICT (user_id, app_name, source) DO UPDATE SET rows = excluded.rows, terms = excluded.terms`
 		const most, mostTerms = int64(10_000_000_000), int64(10_000_000_000_000)
-		for _, numbers := range [][2]int64{{most + 1, 0}, {-most - 1, 0}, {0, mostTerms + 1}, {0, -mostTerms - 1}} {
+		for _, numbers := range [][2]int64{{most + 1, 0}, {-1, 0}, {0, mostTerms + 1}, {0, -1}} {
 			_, err := try(t.Context(), pool, insert, numbers[0], numbers[1])
 			requireCode(t, err, insert, "23514")
 		}
 		_, err := pool.Exec(t.Context(), insert, most, mostTerms)
 		require.NoError(t, err)
-		_, err = b.admin.Exec(t.Context(), `INSERT INTO hippocampus.posting_totals (rows, terms, user_id, app_name, source)
-			SELECT 1, 2, 'zoe', 'shop', 'chunk' FROM generate_series(1, 70)`)
+		const terms = `INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
+			SELECT -n - $3::bigint, gen_random_uuid(), 32767, false, 'ada', 'shop', 'memory', $1::text[], $2::smallint[] FROM generate_series(1, 20) n`
+		for _, wrong := range [][2]string{{"{a,b}", "{1}"}, {"{a,NULL}", "{1,1}"}, {"{a,b}", "{1,NULL}"}, {"{}", "{}"}, {"{{a},{b}}", "{1,1}"}} {
+			_, err := try(t.Context(), pool, terms, wrong[0], wrong[1], 1<<50)
+			requireCode(t, err, terms, "23514")
+		}
+		for i, odd := range [][2]string{{"{a,a,a}", "{1,2,3}"}, {"{a,b}", "{-32768,32767}"}, {`{"",` + strings.Repeat("long", 2000) + "}", "{0,1}"}} {
+			_, err := pool.Exec(t.Context(), terms, odd[0], odd[1], 1<<60+100*i)
+			require.NoError(t, err)
+		}
+		_, err = pool.Exec(t.Context(), `INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
+			VALUES (9223372036854775807, 'ada', 'shop', 'memory', 'a', '{9223372036854775807}', '{NULL}', '{1}', '{1}')`)
+		require.NoError(t, err)
+		_, err = b.admin.Exec(t.Context(), `INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
+			SELECT gen_random_uuid(), 2, false, 'zoe', 'shop', 'chunk', '{tea,cup}', '{1,1}' FROM generate_series(1, 70)`)
 		require.NoError(t, err)
 		_, err = worker.Exec(t.Context(), "SELECT hippocampus._measure_signs()")
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, query[bool](t, b.admin, "SELECT signs_rows IS NULL FROM hippocampus.embedding_models"), "nobody has that many vectors")
-		require.Equal(t, []int{2}, query[int](t, worker, "SELECT hippocampus.fold_posting_totals()"))
+		require.Equal(t, []bool{true}, query[bool](t, worker, "SELECT hippocampus.fold_terms() >= 130"))
 		require.Equal(t, []int64{70, 140}, query[int64](t, b.admin, `SELECT unnest(ARRAY[t.rows, t.terms]) FROM hippocampus.posting_totals t
 			WHERE t.user_id = 'zoe'`))
 		require.Equal(t, []int64{most, mostTerms}, query[int64](t, b.admin, `SELECT unnest(ARRAY[t.rows, t.terms]) FROM hippocampus.posting_totals t

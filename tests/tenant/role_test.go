@@ -56,6 +56,7 @@ func TestBoundRoles(t *testing.T) { //nolint:tparallel // its subtests share a d
 					"SELECT count(*) FROM hippocampus.memories m WHERE pg_temp.tell(m.content)",
 					"SELECT count(*) FROM hippocampus.events e WHERE pg_temp.tell(e.text)",
 					"SELECT count(*) FROM hippocampus.postings p WHERE pg_temp.tell(p.term)",
+					"SELECT count(*) FROM hippocampus.row_terms r WHERE pg_temp.tell(r.terms::text)",
 				} {
 					_, err := conn.Exec(t.Context(), sql)
 					require.NoError(t, err, sql)

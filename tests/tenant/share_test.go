@@ -23,7 +23,7 @@ func TestSharedMemories(t *testing.T) { //nolint:tparallel // its subtests share
 				p_include_shared => true) r WHERE r.tier = 'shared'`), role)
 			require.Empty(t, query[string](t, pool, `SELECT r.content FROM hippocampus.recall('bea', 'shop', p_include_shared => true) r WHERE r.tier <> 'shared'`), role)
 			// as herself, not as what the words and the vector of its row would tell
-			for _, table := range []string{"memories", "memory_labels", "postings", "embeddings", "memory_sources", "embedding_queue"} {
+			for _, table := range []string{"memories", "memory_labels", "row_terms", "postings", "embeddings", "memory_sources", "embedding_queue"} {
 				require.Empty(t, query[string](t, pool, "SELECT x::text FROM hippocampus."+table+" x WHERE x.user_id <> 'ada' OR x.app_name <> 'shop'"), table)
 			}
 			require.Empty(t, query[string](t, pool, "SELECT x::text FROM hippocampus.shared_memories x WHERE strpos(x::text, '"+secret+"') > 0"), role)

@@ -1,0 +1,75 @@
+-- Takes what is noted as gone out of a user's postings, and folds the rows of a source into them where there are enough
+-- to be worth it; unless somebody else is about it. Rows get their numbers here, one after the other, so the lists of a term grow at their end: the rows that
+-- are new to a term go into its last block if they fit, or else into blocks of their own. For READ COMMITTED: see _index_terms.
+-- What is found once is changed by where it is (ctid), which no plan can make slow; nobody else moves it meanwhile.
+CREATE OR REPLACE FUNCTION hippocampus._fold_terms(
+    p_user_id text,
+    p_app_name text,
+    p_source text,
+    p_min_rows integer DEFAULT 64
+) RETURNS integer
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
+SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan
+SET enable_hashjoin = off
+SET enable_mergejoin = off
+AS $fn$
+DECLARE
+    v_many boolean := (SELECT count(*) >= p_min_rows OR sum(cardinality(l.terms)) >= 1500 FROM ( -- few rows may be long
+        SELECT r.terms FROM hippocampus.row_terms r
+        WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < 0 LIMIT p_min_rows) l);
+    v_batch integer;
+    v_folded integer := 0;
+BEGIN
+    IF NOT (v_many OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name))
+        OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
+        RETURN 0;
+    END IF;
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name);
+    WHILE v_many LOOP
+        WITH taken AS MATERIALIZED (
+            SELECT r.ctid AS at FROM hippocampus.row_terms r
+            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < 0
+            ORDER BY r.number DESC LIMIT 512 FOR UPDATE SKIP LOCKED
+        ), folded AS (
+            UPDATE hippocampus.row_terms r SET number = nextval('hippocampus.row_terms_number_seq') FROM taken t WHERE r.ctid = t.at
+            RETURNING r.number, r.place, r.length, r.terms, r.counts
+        ), fresh AS MATERIALIZED (
+            SELECT c.term, c.part, array_agg(c.number ORDER BY c.number) AS numbers, array_agg(c.place ORDER BY c.number) AS places,
+                array_agg(c.tf ORDER BY c.number) AS counts, array_agg(c.length ORDER BY c.number) AS lengths
+            FROM (SELECT u.term, u.tf, f.number, f.place, f.length, (row_number() OVER (PARTITION BY u.term ORDER BY f.number) - 1) / 64 AS part
+                  FROM folded f CROSS JOIN LATERAL unnest(f.terms, f.counts) AS u (term, tf)
+                  WHERE octet_length(u.term) <= 2046) c -- longer ones no text has
+            GROUP BY c.term, c.part
+        ), placed AS MATERIALIZED (
+            SELECT f.*, l.at FROM fresh f
+            LEFT JOIN LATERAL (
+                SELECT CASE WHEN f.part = 0 AND cardinality(p.numbers) + cardinality(f.numbers) <= 64 THEN p.ctid END AS at
+                FROM hippocampus.postings p
+                WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = p_source AND p.term = f.term
+                ORDER BY p.block DESC LIMIT 1) l ON true
+        ), grown AS (
+            UPDATE hippocampus.postings p SET numbers = p.numbers || f.numbers, places = p.places || f.places,
+                counts = p.counts || f.counts, lengths = p.lengths || f.lengths
+            FROM placed f WHERE p.ctid = f.at
+        ), begun AS (
+            INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
+            SELECT f.numbers[1], p_user_id, p_app_name, p_source, f.term, f.numbers, f.places, f.counts, f.lengths
+            FROM placed f WHERE f.at IS NULL ORDER BY f.term
+        ), counted AS (
+            INSERT INTO hippocampus.posting_totals AS t (rows, terms, user_id, app_name, source)
+            SELECT count(*), sum(f.length), p_user_id, p_app_name, p_source FROM folded f HAVING count(*) > 0
+            ON CONFLICT (user_id, app_name, source) DO UPDATE
+            SET rows = least(10000000000, t.rows + excluded.rows), terms = least(10000000000000, t.terms + excluded.terms)
+        )
+        SELECT count(*) INTO v_batch FROM folded;
+        v_folded := v_folded + v_batch;
+        v_many := v_batch = 512;
+    END LOOP;
+    RETURN v_folded;
+END
+$fn$;
+COMMENT ON FUNCTION hippocampus._fold_terms IS
+    'Folds the terms of a user''s rows of a source into postings, if there are p_min_rows of them or 1,500 terms; returns how many rows.';
+REVOKE ALL ON FUNCTION hippocampus._fold_terms FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION hippocampus._fold_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
