@@ -33,7 +33,7 @@ BEGIN
     PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
     v_model := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).model;
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_model);
-    v_when := hippocampus.resolve_time(p_query, p_now);
+    v_when := (SELECT a.during FROM hippocampus._asked_time(p_user_id, p_app_name, p_query, p_now) a);
     v_rows := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'memory') i);
     WITH terms AS MATERIALIZED (
         SELECT w.* FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w

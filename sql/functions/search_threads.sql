@@ -41,8 +41,11 @@ BEGIN
     ), held AS MATERIALIZED (
         SELECT p.n AS term, p.place / 16777216 AS number, m.author
         FROM hippocampus._term_hits(p_user_id, p_app_name, 'memory', v_terms, 16) p
-        JOIN hippocampus.row_terms r ON r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = 'memory' AND r.number = p.number
-        JOIN hippocampus.memories m ON m.id = r.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        CROSS JOIN LATERAL ( -- LIMIT, twice: as joins, they could be planned as reads of all that the user has
+            SELECT t.row_id FROM hippocampus.row_terms t
+            WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory' AND t.number = p.number LIMIT 1) r
+        CROSS JOIN LATERAL (
+            SELECT w.author FROM hippocampus.memories w WHERE w.id = r.row_id AND w.user_id = p_user_id AND w.app_name = p_app_name LIMIT 1) m
         WHERE p.place IS NOT NULL
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT h.author FROM held h) a
