@@ -9,6 +9,83 @@ import (
 	"context"
 )
 
+const termFold = `-- name: TermFold :one
+SELECT hippocampus.fold_terms($1, $2)::integer AS folded
+`
+
+type TermFoldParams struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) TermFold(ctx context.Context, db DBTX, arg *TermFoldParams) (int32, error) {
+	row := db.QueryRow(ctx, termFold, arg.UserID, arg.AppName)
+	var folded int32
+	err := row.Scan(&folded)
+	return folded, err
+}
+
+const termListNoted = `-- name: TermListNoted :many
+SELECT DISTINCT n.user_id, n.app_name FROM hippocampus.unindexed_rows n LIMIT $1
+`
+
+type TermListNotedRow struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) TermListNoted(ctx context.Context, db DBTX, maxUsers int32) ([]*TermListNotedRow, error) {
+	rows, err := db.Query(ctx, termListNoted, maxUsers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*TermListNotedRow{}
+	for rows.Next() {
+		var i TermListNotedRow
+		if err := rows.Scan(&i.UserID, &i.AppName); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const termListUnfolded = `-- name: TermListUnfolded :many
+SELECT DISTINCT u.user_id, u.app_name FROM (
+    SELECT r.user_id, r.app_name FROM hippocampus.row_terms r WHERE r.number < 0
+    GROUP BY r.user_id, r.app_name, r.source HAVING count(*) >= 16) u
+LIMIT $1
+`
+
+type TermListUnfoldedRow struct {
+	UserID  string
+	AppName string
+}
+
+func (q *Queries) TermListUnfolded(ctx context.Context, db DBTX, maxUsers int32) ([]*TermListUnfoldedRow, error) {
+	rows, err := db.Query(ctx, termListUnfolded, maxUsers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*TermListUnfoldedRow{}
+	for rows.Next() {
+		var i TermListUnfoldedRow
+		if err := rows.Scan(&i.UserID, &i.AppName); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const termsAreNoted = `-- name: TermsAreNoted :one
 SELECT EXISTS (SELECT FROM hippocampus.unindexed_rows)::boolean AS noted
 `
@@ -18,15 +95,4 @@ func (q *Queries) TermsAreNoted(ctx context.Context, db DBTX) (bool, error) {
 	var noted bool
 	err := row.Scan(&noted)
 	return noted, err
-}
-
-const termsFold = `-- name: TermsFold :one
-SELECT hippocampus.fold_terms(p_limit => $1)::integer AS folded
-`
-
-func (q *Queries) TermsFold(ctx context.Context, db DBTX, maxUsers int32) (int32, error) {
-	row := db.QueryRow(ctx, termsFold, maxUsers)
-	var folded int32
-	err := row.Scan(&folded)
-	return folded, err
 }

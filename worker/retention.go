@@ -79,6 +79,9 @@ func (w *retentionWorker) Work(ctx context.Context, job *river.Job[RetentionArgs
 		w.metrics.retained.WithLabelValues("deleted").Add(float64(next.Deleted - p.Deleted))
 		p = next
 	}
+	if err := w.foldBacklog(ctx); err != nil { // what was deleted here is taken out by the next FoldTermsArgs
+		return err
+	}
 	w.logger.InfoContext(ctx, "retention has swept", "job", job.ID, "scanned", p.Scanned,
 		"refreshed", p.Refreshed, "deleted", p.Deleted)
 	return nil
@@ -104,10 +107,6 @@ func (w *retentionWorker) batch(ctx context.Context, tx pgx.Tx, p *retentionProg
 		p.Deleted += int64(expired)
 		if expired > 0 {
 			return false, nil
-		}
-		// The last batch also takes out of the index of words what the others deleted, and folds what writers left.
-		if _, err := w.queries.TermsFold(ctx, tx, limit); err != nil {
-			return false, err
 		}
 		return true, nil
 	}

@@ -1,9 +1,12 @@
--- Takes the rows that are noted as gone out of a user's postings. For who holds these (_hold_postings). A number is in
--- the last block of its term that does not begin after it; where an eighth of a source goes, all of its blocks are
--- read once instead. Rows are changed by where they are, as in _fold_terms.
+-- Takes rows that are noted as gone out of a user's postings, at most p_rows; null: all. For who holds these
+-- (_hold_postings). A number is in the last block of its term that does not begin after it. Where a quarter of a source is
+-- to go, or has gone since its lists were last written whole, these are written anew from the rows that stay: blocks
+-- with few rows would hide what lies behind them, as a search reads so many blocks. Rows are changed by where they
+-- are, as in _fold_terms.
 CREATE OR REPLACE FUNCTION hippocampus._clear_terms(
     p_user_id text,
-    p_app_name text
+    p_app_name text,
+    p_rows bigint DEFAULT NULL
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
@@ -11,12 +14,18 @@ SET plan_cache_mode = force_generic_plan
 SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $fn$
+DECLARE
+    v_sparse text[];
+    v_source text;
 BEGIN
     IF NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name) THEN
         RETURN;
     END IF;
-    WITH noted AS (
-        DELETE FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name RETURNING n.id, n.row_id
+    WITH noted AS MATERIALIZED (
+        SELECT n.ctid AS at, n.id, n.row_id FROM hippocampus.unindexed_rows n
+        WHERE n.user_id = p_user_id AND n.app_name = p_app_name LIMIT p_rows
+    ), ended AS (
+        DELETE FROM hippocampus.unindexed_rows n USING noted o WHERE n.ctid = o.at
     ), found AS MATERIALIZED (
         SELECT l.at FROM noted n CROSS JOIN LATERAL (
             SELECT r.ctid AS at FROM hippocampus.row_terms r
@@ -24,10 +33,9 @@ BEGIN
     ), gone AS MATERIALIZED (
         DELETE FROM hippocampus.row_terms r USING found f WHERE r.ctid = f.at RETURNING r.source, r.number, r.length, r.terms
     ), less AS MATERIALIZED (
-        SELECT g.source, count(*) AS rows, sum(g.length) AS terms,
-            count(*) >= 64 AND count(*) * 8 >= (SELECT t.rows FROM hippocampus.posting_totals t
-                WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = g.source) AS most
-        FROM gone g WHERE g.number > 0 GROUP BY g.source
+        SELECT g.source, count(*) AS rows, sum(g.length) AS terms, coalesce(4 * (count(*) + t.removed) >= greatest(256, t.rows), true) AS most
+        FROM gone g LEFT JOIN hippocampus.posting_totals t ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = g.source
+        WHERE g.number > 0 GROUP BY g.source, t.removed, t.rows
     ), touched AS MATERIALIZED (
         SELECT DISTINCT b.at
         FROM gone g JOIN less l ON l.source = g.source AND NOT l.most
@@ -37,10 +45,6 @@ BEGIN
             WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = g.source AND p.term = u.term AND p.block <= g.number
             ORDER BY p.block DESC LIMIT 1) b
         WHERE g.number > 0
-        UNION ALL
-        SELECT p.ctid FROM less l
-        JOIN hippocampus.postings p ON p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = l.source
-        WHERE l.most
     ), kept AS MATERIALIZED (
         SELECT t.at, k.numbers, k.places, k.counts, k.lengths
         FROM touched t
@@ -59,11 +63,17 @@ BEGIN
     ), shrunk AS (
         UPDATE hippocampus.postings p SET numbers = k.numbers, places = k.places, counts = k.counts, lengths = k.lengths
         FROM kept k WHERE k.numbers IS NOT NULL AND p.ctid = k.at
+    ), counted AS (
+        UPDATE hippocampus.posting_totals t SET rows = greatest(0, t.rows - l.rows), terms = greatest(0, t.terms - l.terms),
+            removed = least(10000000000, t.removed + l.rows)
+        FROM less l WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = l.source
     )
-    UPDATE hippocampus.posting_totals t SET rows = greatest(0, t.rows - l.rows), terms = greatest(0, t.terms - l.terms)
-    FROM less l WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = l.source;
+    SELECT array_agg(l.source) INTO v_sparse FROM less l WHERE l.most;
+    FOREACH v_source IN ARRAY coalesce(v_sparse, '{}') LOOP
+        PERFORM hippocampus._write_postings(p_user_id, p_app_name, v_source);
+    END LOOP;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._clear_terms IS 'Takes the rows that are noted as gone out of a user''s terms and postings.';
+COMMENT ON FUNCTION hippocampus._clear_terms IS 'Takes rows that are noted as gone out of a user''s terms and postings.';
 REVOKE ALL ON FUNCTION hippocampus._clear_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._clear_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -61,7 +61,7 @@ BEGIN
         SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place
         ORDER BY weight DESC, h.number < 0 DESC, abs(h.number) DESC LIMIT p_pool -- of equals the latest
     ), rows AS MATERIALIZED ( -- LIMIT: as a join, it could be planned as a read of all rows
-        SELECT f.*, s.row_id, s.asks, s.length, s.terms, s.counts FROM found f
+        SELECT f.*, s.row_id, s.asks, s.length, CASE WHEN cardinality(v_others) > 0 THEN s.terms END AS terms, s.counts FROM found f
         CROSS JOIN LATERAL (
             SELECT r.* FROM hippocampus.row_terms r
             WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number = f.number LIMIT 1) s
@@ -72,7 +72,7 @@ BEGIN
             v_other_idf[array_position(v_others, u.term)] * u.tf * 2.2 / (u.tf + 1.2 * (0.6 + 0.4 * r.length / v_mean))
         FROM rows r
         CROSS JOIN LATERAL unnest(r.terms, r.counts) AS u (term, tf)
-        WHERE cardinality(v_others) > 0 AND u.term = ANY (v_others)
+        WHERE u.term = ANY (v_others)
     ), lenders AS MATERIALIZED (
         SELECT r.number, r.asks FROM rows r ORDER BY r.weight DESC, r.number < 0 DESC, abs(r.number) DESC LIMIT 200
     ), near AS (

@@ -1,7 +1,8 @@
--- Takes what is noted as gone out of a user's postings, and folds the rows of a source into them where there are enough
--- to be worth it; unless somebody else is about it. Rows get their numbers here, one after the other, so the lists of a term grow at their end: the rows that
--- are new to a term go into its last block if they fit, or else into blocks of their own. For READ COMMITTED: see _index_terms.
--- What is found once is changed by where it is (ctid), which no plan can make slow; nobody else moves it meanwhile.
+-- Takes some of what is noted as gone out of a user's postings, and folds the rows of a source into them where there
+-- are enough to be worth it; unless somebody else is about it. Rows get their numbers here, one after the other, so the
+-- lists of a term grow at their end: the rows that are new to a term go into its last block if they fit, or else into
+-- blocks of their own. What is found once is changed by where it is (ctid), which no plan can make slow; nobody else
+-- moves it meanwhile.
 CREATE OR REPLACE FUNCTION hippocampus._fold_terms(
     p_user_id text,
     p_app_name text,
@@ -18,6 +19,7 @@ DECLARE
     v_many boolean := (SELECT count(*) >= p_min_rows OR sum(cardinality(l.terms)) >= 1500 FROM ( -- few rows may be long
         SELECT r.terms FROM hippocampus.row_terms r
         WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < 0 LIMIT p_min_rows) l);
+    v_below bigint := 0; -- what is folded leaves dead entries in the index, not to be passed again
     v_batch integer;
     v_folded integer := 0;
 BEGIN
@@ -25,12 +27,15 @@ BEGIN
         OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
         RETURN 0;
     END IF;
-    PERFORM hippocampus._clear_terms(p_user_id, p_app_name);
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name, 64);
     WHILE v_many LOOP
-        WITH taken AS MATERIALIZED (
-            SELECT r.ctid AS at FROM hippocampus.row_terms r
-            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < 0
+        WITH held AS MATERIALIZED (
+            SELECT r.ctid AS at, r.number, cardinality(r.terms) AS terms FROM hippocampus.row_terms r
+            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < v_below
             ORDER BY r.number DESC LIMIT 512 FOR UPDATE SKIP LOCKED
+        ), taken AS MATERIALIZED ( -- of long rows fewer at a time
+            SELECT s.at, s.number FROM (SELECT h.*, sum(h.terms) OVER (ORDER BY h.number DESC) - h.terms AS before FROM held h) s
+            WHERE s.before < 50000
         ), folded AS (
             UPDATE hippocampus.row_terms r SET number = nextval('hippocampus.row_terms_number_seq') FROM taken t WHERE r.ctid = t.at
             RETURNING r.number, r.place, r.length, r.terms, r.counts
@@ -62,9 +67,9 @@ BEGIN
             ON CONFLICT (user_id, app_name, source) DO UPDATE
             SET rows = least(10000000000, t.rows + excluded.rows), terms = least(10000000000000, t.terms + excluded.terms)
         )
-        SELECT count(*) INTO v_batch FROM folded;
+        SELECT count(*), min(t.number) INTO v_batch, v_below FROM taken t;
         v_folded := v_folded + v_batch;
-        v_many := v_batch = 512;
+        v_many := v_batch > 0;
     END LOOP;
     RETURN v_folded;
 END

@@ -9,7 +9,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    PERFORM hippocampus._unindex_terms('event', ARRAY[e.id], ARRAY[e.user_id], ARRAY[e.app_name]) FROM hippocampus.events e
+    PERFORM hippocampus._note_unindexed('event', ARRAY[e.id], ARRAY[e.user_id], ARRAY[e.app_name]) FROM hippocampus.events e
     WHERE e.thread_id = NEW.thread_id AND e.sequence_num = NEW.sequence_num AND e.user_id = NEW.user_id AND e.app_name = NEW.app_name
       AND EXISTS (SELECT FROM hippocampus.row_terms r WHERE r.row_id = e.id AND r.user_id = e.user_id AND r.app_name = e.app_name);
     IF NEW.erased THEN

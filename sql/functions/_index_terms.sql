@@ -1,5 +1,5 @@
 -- Writes the terms of rows. Now and then, and after many at once, what a user has of them is folded into postings, and
--- whenever something is noted as gone that is taken out; not in REPEATABLE READ, where a list that another writer changed meanwhile would be an error.
+-- whenever something is noted as gone, some of that is taken out.
 CREATE OR REPLACE FUNCTION hippocampus._index_terms(
     p_source text,
     p_ids uuid[],
@@ -38,7 +38,7 @@ BEGIN
     FROM (SELECT r.user_id, r.app_name FROM written r
           GROUP BY r.user_id, r.app_name HAVING sum(r.terms) >= 1000 OR random() < count(*) / 16.0
               OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = r.app_name)) w;
-    IF v_user_ids IS NOT NULL AND current_setting('transaction_isolation') = 'read committed' THEN
+    IF v_user_ids IS NOT NULL THEN
         PERFORM hippocampus._fold_terms(w.user_id, w.app_name, p_source) FROM unnest(v_user_ids, v_app_names) AS w (user_id, app_name);
     END IF;
 END

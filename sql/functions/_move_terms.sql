@@ -1,6 +1,6 @@
 -- A memory whose thread was deleted stands nowhere in the log any more: the foreign key takes the thread from its
 -- row, and this the place from its terms, or it would go on having neighbours and a conversation. A memory never
--- gets another thread. It becomes a row that is not folded yet, in place of the one that is.
+-- gets another thread. It becomes a row that is not folded yet, in place of the one that is, which is noted as gone.
 CREATE OR REPLACE FUNCTION hippocampus._move_terms()
 RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
@@ -13,7 +13,7 @@ BEGIN
         WHERE r.row_id = NEW.id AND r.user_id = NEW.user_id AND r.app_name = NEW.app_name AND r.source = 'memory' AND r.place IS NOT NULL
           AND NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = r.app_name AND n.id = r.id));
     IF cardinality(v_moved) > 0 THEN
-        PERFORM hippocampus._unindex_terms('memory', ARRAY[NEW.id], ARRAY[NEW.user_id], ARRAY[NEW.app_name]);
+        PERFORM hippocampus._note_unindexed('memory', ARRAY[NEW.id], ARRAY[NEW.user_id], ARRAY[NEW.app_name]);
         INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
         SELECT m.row_id, m.length, m.asks, m.user_id, m.app_name, m.source, m.terms, m.counts FROM unnest(v_moved) AS m;
     END IF;

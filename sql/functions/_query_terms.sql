@@ -13,7 +13,7 @@ BEGIN
         ORDER BY x.tf DESC, hashtextextended(x.term, 0), x.term LIMIT 256) t);
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._query_terms IS 'The terms that a query looks up in postings; at most 256.';
+COMMENT ON FUNCTION hippocampus._query_terms IS 'The terms that a query looks up in the index of words; at most 256.';
 REVOKE ALL ON FUNCTION hippocampus._query_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._query_terms
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,4 +1,4 @@
--- The terms of a text and how often each stands in it: what postings hold and what a query looks up.
+-- The terms of a text and how often each stands in it: what the index of words holds and what a query looks up.
 --
 -- Scripts that are written without spaces (Chinese, Japanese, Korean, Thai …) give pairs of neighbouring
 -- characters. Han, Hangul and emoji give each character too, since one alone is often a word (猫), and a pair

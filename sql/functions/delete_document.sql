@@ -11,7 +11,11 @@ BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_path', p_path, 1, 1024);
     DELETE FROM hippocampus.documents d WHERE d.user_id = p_user_id AND d.app_name = p_app_name AND d.path = p_path;
-    RETURN FOUND;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name) WHERE hippocampus._hold_postings(p_user_id, p_app_name);
+    RETURN true;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.delete_document IS

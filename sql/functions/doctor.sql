@@ -14,6 +14,7 @@ DECLARE
     v_failed bigint;
     v_stuck bigint;
     v_queued bigint;
+    v_gone bigint;
     v_serving hippocampus.embedding_models;
 BEGIN
     SELECT r.* INTO v_role FROM pg_roles r WHERE r.rolname = current_user;
@@ -57,6 +58,10 @@ BEGIN
     RETURN QUERY SELECT 'embedding_queue', CASE WHEN v_queued > 0 THEN 'warning' ELSE 'ok' END,
         format('%s rows have waited for a vector for over 10 minutes', v_queued),
         CASE WHEN v_queued > 0 THEN 'They are found by their words meanwhile. See hippocampus.embedding_queue.error; is a worker running?' ELSE '' END;
+    v_gone := (SELECT count(*) FROM hippocampus.unindexed_rows);
+    RETURN QUERY SELECT 'index_of_words', CASE WHEN v_gone > 10000 THEN 'warning' ELSE 'ok' END,
+        format('the words of %s rows that are gone are still in it', v_gone),
+        CASE WHEN v_gone > 10000 THEN 'The worker takes them out each minute; without one, call fold_terms for their users (unindexed_rows).' ELSE '' END;
     IF has_table_privilege('hippocampus.river_job', 'SELECT') THEN -- the worker's and the service's
         SELECT count(*) INTO v_discarded FROM hippocampus.river_job j
         WHERE j.state = 'discarded' AND j.finalized_at > p_now - interval '7 days';

@@ -1,4 +1,4 @@
--- Hybrid search over a tenant's chunks: words (BM25 over postings) and meaning (vectors), weighed as the default
+-- Hybrid search over a tenant's chunks: words (BM25 over the index of words) and meaning (vectors), weighed as the default
 -- ranking weighs them for memories; chunks do not fade. One whose vector is still to come counts as near in meaning
 -- as it is in words. Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus.search_chunks(

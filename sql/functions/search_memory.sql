@@ -1,4 +1,4 @@
--- Hybrid search over a tenant's memories: words (BM25 over postings) and meaning (vectors), merged here, with
+-- Hybrid search over a tenant's memories: words (BM25 over the index of words) and meaning (vectors), merged here, with
 -- retention and recency. Both arms see the whole tenant; a memory that only one arm found gets the other's
 -- score all the same (see _search_parts).
 -- Of what holds a word, that of the time which the question asks about is preferred (see _asked_time), and what is said

@@ -34,12 +34,15 @@ CREATE TABLE hippocampus.row_terms (
     counts   smallint[] NOT NULL,
     CONSTRAINT row_terms_pkey PRIMARY KEY (user_id, app_name, source, number),
     CONSTRAINT row_terms_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
-    -- what a bound login writes of itself is folded by the worker, with that of others
-    CONSTRAINT row_terms_terms_check CHECK (coalesce(array_ndims(terms), 0) = 1 AND cardinality(terms) = cardinality(counts)
-        AND array_position(terms, NULL) IS NULL AND array_position(counts, NULL) IS NULL)
+    CONSTRAINT row_terms_scope_check CHECK (octet_length(user_id) BETWEEN 1 AND 255 AND octet_length(app_name) BETWEEN 1 AND 255),
+    CONSTRAINT row_terms_length_check CHECK (length >= 1),
+    -- what a bound login writes of itself is folded by others
+    CONSTRAINT row_terms_terms_check CHECK (array_ndims(terms) = 1 AND array_ndims(counts) = 1 AND cardinality(terms) = cardinality(counts)
+        AND cardinality(terms) BETWEEN 1 AND 400000 AND array_position(terms, NULL) IS NULL AND array_position(counts, NULL) IS NULL)
 );
 ALTER SEQUENCE hippocampus.row_terms_number_seq OWNED BY hippocampus.row_terms.number;
-CREATE INDEX row_terms_row_id_idx ON hippocampus.row_terms (row_id);
+-- with the tenant, or a plan that knows nothing of the table yet would take the primary key and read all of a user
+CREATE INDEX row_terms_row_id_idx ON hippocampus.row_terms (row_id, user_id, app_name, source);
 COMMENT ON TABLE hippocampus.row_terms IS
     'The terms of a row of a source (events, memories, facts, chunks, the store), with how often each stands in it, 32,767 at most. Kept by triggers.';
 COMMENT ON COLUMN hippocampus.row_terms.number IS
@@ -61,8 +64,8 @@ CREATE TABLE hippocampus.postings (
     lengths  smallint[] NOT NULL,
     CONSTRAINT postings_pkey PRIMARY KEY (user_id, app_name, source, term, block),
     CONSTRAINT postings_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
-    CONSTRAINT postings_numbers_check CHECK (cardinality(numbers) BETWEEN 1 AND 64 AND cardinality(places) = cardinality(numbers)
-        AND cardinality(counts) = cardinality(numbers) AND cardinality(lengths) = cardinality(numbers))
+    CONSTRAINT postings_numbers_check CHECK (array_ndims(numbers) = 1 AND array_lower(numbers, 1) = 1 AND cardinality(numbers) <= 64
+        AND array_dims(places) = array_dims(numbers) AND array_dims(counts) = array_dims(numbers) AND array_dims(lengths) = array_dims(numbers))
 );
 COMMENT ON TABLE hippocampus.postings IS
     'In which rows a term stands: blocks of up to 64, by row_terms.number, with the place, the count and the length of each row.';
@@ -82,16 +85,19 @@ COMMENT ON TABLE hippocampus.unindexed_rows IS
 CREATE TABLE hippocampus.posting_totals (
     rows     bigint NOT NULL,
     terms    bigint NOT NULL,
+    removed  bigint NOT NULL DEFAULT 0,
     user_id  text COLLATE "C" NOT NULL,
     app_name text COLLATE "C" NOT NULL,
     source   text COLLATE "C" NOT NULL,
     CONSTRAINT posting_totals_pkey PRIMARY KEY (user_id, app_name, source),
     CONSTRAINT posting_totals_source_check CHECK (source IN ('event', 'memory', 'fact', 'chunk', 'store')),
     -- so that no sum of what a bound login writes is beyond a bigint: sums over all tenants would fail for all
-    CONSTRAINT posting_totals_range_check CHECK (rows BETWEEN 0 AND 10000000000 AND terms BETWEEN 0 AND 10000000000000)
+    CONSTRAINT posting_totals_range_check CHECK (rows BETWEEN 0 AND 10000000000 AND terms BETWEEN 0 AND 10000000000000
+        AND removed BETWEEN 0 AND 10000000000)
 );
 COMMENT ON TABLE hippocampus.posting_totals IS
     'How many rows postings hold, with how many terms, per tenant and source.';
+COMMENT ON COLUMN hippocampus.posting_totals.removed IS 'How many rows were taken out since the lists were last written whole.';
 
 CREATE TABLE hippocampus.embedding_models (
     created_at timestamptz NOT NULL DEFAULT now(),

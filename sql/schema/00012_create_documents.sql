@@ -231,6 +231,7 @@ ALTER TABLE hippocampus.settings ENABLE TRIGGER USER;
 DROP VIEW hippocampus.document_changes, hippocampus.chunk_hits, hippocampus.anchor_hits, hippocampus.document_statistics;
 DROP TABLE hippocampus.allowed_sources, hippocampus.anchor_denials, hippocampus.anchor_chunks, hippocampus.anchors,
     hippocampus.anchor_indexes, hippocampus.chunks, hippocampus.documents;
+DELETE FROM hippocampus.unindexed_rows n USING hippocampus.row_terms r WHERE r.id = n.id AND r.source = 'chunk';
 DELETE FROM hippocampus.row_terms WHERE source = 'chunk';
 DELETE FROM hippocampus.postings WHERE source = 'chunk';
 DELETE FROM hippocampus.posting_totals WHERE source = 'chunk';

@@ -72,6 +72,7 @@ GRANT DELETE, UPDATE (expires_at) ON hippocampus.store_items TO hippocampus_work
 -- +goose StatementBegin
 DROP VIEW hippocampus.store_namespaces, hippocampus.store_entries;
 DROP TABLE hippocampus.store_items;
+DELETE FROM hippocampus.unindexed_rows n USING hippocampus.row_terms r WHERE r.id = n.id AND r.source = 'store';
 DELETE FROM hippocampus.row_terms WHERE source = 'store';
 DELETE FROM hippocampus.postings WHERE source = 'store';
 DELETE FROM hippocampus.posting_totals WHERE source = 'store';

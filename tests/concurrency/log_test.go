@@ -343,7 +343,7 @@ func TestPostingsOfAnother(t *testing.T) {
 	first.do("COMMIT")
 	require.Equal(t, "6 0 1", rows())
 	require.Zero(t, finds("tea"))
-	require.Equal(t, 0, get[int](t, b, "SELECT hippocampus.fold_terms()"))
+	require.Equal(t, 0, get[int](t, b, "SELECT hippocampus.fold_terms('ada', 'app')"))
 	require.Equal(t, "5 0 0", rows())
 	require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.postings WHERE term = 'tea'"))
 
@@ -354,8 +354,21 @@ func TestPostingsOfAnother(t *testing.T) {
 	first.do(fold)
 	second.do("SELECT hippocampus.remember('ada', 'app', 'pear')")
 	second.do("DELETE FROM hippocampus.memories WHERE content = 'milk'")
+	second.do(forget, "cup")
 	second.do("COMMIT")
-	require.Equal(t, "6 1 1", rows())
+	require.Equal(t, "6 1 2", rows())
 	require.Zero(t, finds("milk"))
+	require.Zero(t, finds("cup"))
 	require.Equal(t, []int{1, 1}, []int{finds("apple"), finds("pear")})
+
+	// What is undone is undone whole, the lock of a savepoint too.
+	second.do("BEGIN")
+	second.do("SAVEPOINT here")
+	second.do("SELECT hippocampus.remember('ada', 'app', 'saucer')")
+	second.do(fold)
+	second.do("ROLLBACK TO here")
+	require.Equal(t, []bool{true}, []bool{get[bool](t, b, "SELECT hippocampus._hold_postings('ada', 'app')")})
+	second.do("COMMIT")
+	require.Zero(t, finds("saucer"))
+	require.Equal(t, 1, finds("pear"))
 }

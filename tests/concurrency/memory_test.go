@@ -191,7 +191,7 @@ func TestSweep(t *testing.T) {
 		require.Equal(t, len(kept), get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE id = ANY ($1)", kept))
 		require.Equal(t, 8*steps+steps, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE content LIKE 'new%'"))
 		require.Equal(t, len(kept)+8*steps+steps, left(t, b))
-		_, err = b.Exec(t.Context(), "SELECT hippocampus.fold_terms()")
+		_, err = b.Exec(t.Context(), "SELECT hippocampus.fold_terms('ada', 'app')")
 		require.NoError(t, err)
 		require.Equal(t, left(t, b), get[int](t, b, "SELECT count(*) FROM hippocampus.row_terms"))
 		require.Equal(t, left(t, b), get[int](t, b, "SELECT rows::integer FROM hippocampus._indexed_rows('ada', 'app', 'memory')"))

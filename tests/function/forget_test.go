@@ -111,7 +111,8 @@ func TestForgetThread(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		places := func() []*int64 {
-			return list[*int64](t, b, "SELECT DISTINCT p.place % 16777216 FROM hippocampus.row_terms p WHERE p.source = 'memory' AND p.user_id = $1 ORDER BY 1", b.UserID)
+			return list[*int64](t, b, `SELECT DISTINCT p.place % 16777216 FROM hippocampus.row_terms p WHERE p.source = 'memory' AND p.user_id = $1
+				AND NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.id = p.id) ORDER BY 1`, b.UserID)
 		}
 		thread := b.thread(t)
 		for seq := range 2 {

@@ -145,6 +145,8 @@ func TestWordIndex(t *testing.T) {
 				steps[step]()
 				b.checkWords(t, r.Fatalf)
 			}
+			b.exec(t, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName)
+			b.checkWords(t, r.Fatalf)
 			require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.unindexed_rows WHERE user_id = $1", b.UserID))
 		})
 	})
@@ -163,7 +165,6 @@ func TestWordIndex(t *testing.T) {
 			}
 			return all
 		}
-		b.exec(t, "UPDATE hippocampus.row_terms SET number = -abs(number) WHERE false")
 		before := find()
 		require.NotEmpty(t, before)
 		b.exec(t, "SELECT hippocampus._fold_terms($1, $2, 'memory', 1)", b.UserID, b.AppName)
@@ -182,23 +183,23 @@ func TestWordIndex(t *testing.T) {
 		b.checkWords(t, t.Fatalf)
 	})
 
-	t.Run("FoldedByTheWorker", func(t *testing.T) {
+	t.Run("FoldedWhereNoWriterDid", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		b.exec(t, "SET LOCAL default_transaction_isolation = 'read committed'")
-		b.exec(t, "SELECT setseed(0.5)")
 		for i := range 16 {
 			b.exec(t, `INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
 				VALUES (gen_random_uuid(), 1, false, $1, $2, 'memory', $3, '{1}')`, b.UserID, b.AppName, []string{fmt.Sprint("tea", i)})
 			if i == 14 { // is few enough
-				b.exec(t, "SELECT hippocampus.fold_terms()")
+				require.Zero(t, get[int](t, b, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName))
 				require.Equal(t, [2]int{0, 15}, b.folded(t, "memory"))
 			}
 		}
-		b.exec(t, "SET LOCAL ROLE hippocampus_worker")
-		require.Equal(t, 16, get[int](t, b, "SELECT hippocampus.fold_terms(p_limit => 1000)"))
+		for _, role := range []string{"hippocampus_service", "hippocampus_worker"} {
+			b.exec(t, "SET LOCAL ROLE "+role)
+			require.Equal(t, map[bool]int{true: 16}[role == "hippocampus_service"], get[int](t, b, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName))
+		}
 		require.Equal(t, [2]int{16, 0}, b.folded(t, "memory"))
-		b.refuses(t, "HC009", "p_limit is 0", "SELECT hippocampus.fold_terms(0)")
+		b.refuses(t, "HC001", "user_id", "SELECT hippocampus.fold_terms('', $1)", b.AppName)
 	})
 
 	t.Run("SeveralTenantsInOneStatement", func(t *testing.T) {
@@ -214,23 +215,44 @@ func TestWordIndex(t *testing.T) {
 		}
 	})
 
-	// Of a large user a few hundred rows at once are not taken out of the lists one by one: the end of a sweep does it.
+	// Of a sweep, rows are not taken out of the lists one by one.
 	t.Run("TakesOutManyTogether", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count)
-			SELECT $1, $2, 'tea ' || n, sha256(n::text::bytea), 1 FROM generate_series(1, 3000) n`, b.UserID, b.AppName)
-		b.exec(t, "DELETE FROM hippocampus.memories WHERE user_id = $1 AND content BETWEEN 'tea 1000' AND 'tea 1299' AND length(content) = 8", b.UserID)
+			SELECT $1, $2, 'tea ' || n, sha256(n::text::bytea), 1 FROM generate_series(1, 6000) n`, b.UserID, b.AppName)
+		b.exec(t, "DELETE FROM hippocampus.memories WHERE user_id = $1 AND content BETWEEN 'tea 1000' AND 'tea 2099' AND length(content) = 8", b.UserID)
 		noted := func() int {
 			return get[int](t, b, "SELECT count(*) FROM hippocampus.unindexed_rows WHERE user_id = $1", b.UserID)
 		}
-		require.Equal(t, 300, noted(), "not yet")
+		require.Equal(t, 1100, noted(), "not yet")
 		require.Empty(t, b.search(t, "1111", "p_min_relevance => 0.5"))
 		require.NotEmpty(t, b.search(t, "2111", "p_min_relevance => 0.5"))
 		b.checkWords(t, t.Fatalf)
-		b.exec(t, "SELECT hippocampus.fold_terms()")
+		b.remember(t, "a writer takes out some")
+		require.Equal(t, 1100-64, noted())
+		b.checkWords(t, t.Fatalf)
+		b.exec(t, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName)
 		require.Zero(t, noted())
 		b.checkWords(t, t.Fatalf)
+	})
+
+	// Where most rows are gone, blocks that each hold a few would hide what lies behind them.
+	t.Run("FindsWhatIsLeftOfMany", func(t *testing.T) {
+		t.Parallel()
+		for _, steps := range []int{1, 12} {
+			b := setup(t)
+			b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count)
+				SELECT $1, $2, 'tea ' || n, sha256(n::text::bytea), 1 FROM generate_series(1, 6000) n`, b.UserID, b.AppName)
+			for step := range steps {
+				b.exec(t, `DELETE FROM hippocampus.memories WHERE user_id = $1 AND substr(content, 5)::integer % 40 <> 0
+					AND substr(content, 5)::integer % $2 = $3`, b.UserID, steps, step)
+			}
+			b.exec(t, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName)
+			b.checkWords(t, t.Fatalf)
+			require.LessOrEqual(t, get[int](t, b, "SELECT count(*) FROM hippocampus.postings WHERE user_id = $1 AND term = 'tea'", b.UserID), 4)
+			require.Len(t, b.search(t, "tea", "p_limit => 200"), 150)
+		}
 	})
 
 	t.Run("WidestKey", func(t *testing.T) {

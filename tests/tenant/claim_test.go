@@ -157,6 +157,12 @@ func TestClaims(t *testing.T) {
 			_, err := try(t.Context(), pool, terms, wrong[0], wrong[1], 1<<50)
 			requireCode(t, err, terms, "23514")
 		}
+		_, err = try(t.Context(), pool, `INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
+			VALUES (gen_random_uuid(), -1, false, 'ada', 'shop', 'memory', '{a}', '{1}')`)
+		requireCode(t, err, "a negative length", "23514")
+		_, err = try(t.Context(), pool, `INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
+			VALUES (1, 'ada', 'shop', 'memory', 'a', '{{1},{2}}', '{{1},{2}}', '{{1},{2}}', '{{1},{2}}')`)
+		requireCode(t, err, "lists of lists", "23514")
 		for i, odd := range [][2]string{{"{a,a,a}", "{1,2,3}"}, {"{a,b}", "{-32768,32767}"}, {`{"",` + strings.Repeat("long", 2000) + "}", "{0,1}"}} {
 			_, err := pool.Exec(t.Context(), terms, odd[0], odd[1], 1<<60+100*i)
 			require.NoError(t, err)
@@ -170,7 +176,14 @@ func TestClaims(t *testing.T) {
 		_, err = worker.Exec(t.Context(), "SELECT hippocampus._measure_signs()")
 		require.NoError(t, err)
 		require.Equal(t, []bool{true}, query[bool](t, b.admin, "SELECT signs_rows IS NULL FROM hippocampus.embedding_models"), "nobody has that many vectors")
-		require.Equal(t, []bool{true}, query[bool](t, worker, "SELECT hippocampus.fold_terms() >= 130"))
+		// Numbers that the worker is about to give, ada has taken for herself: hers alone cannot be folded.
+		_, err = pool.Exec(t.Context(), `INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
+			SELECT nextval('hippocampus.row_terms_number_seq') + 1000 + n, gen_random_uuid(), 1, false, 'ada', 'shop', 'memory', '{a}', '{1}'
+			FROM generate_series(1, 2000) n`)
+		require.NoError(t, err)
+		_, err = worker.Exec(t.Context(), "SELECT hippocampus.fold_terms('ada', 'shop')")
+		requireCode(t, err, "ada's own", "23505")
+		require.Equal(t, []bool{true}, query[bool](t, worker, "SELECT hippocampus.fold_terms('zoe', 'shop') = 70"))
 		require.Equal(t, []int64{70, 140}, query[int64](t, b.admin, `SELECT unnest(ARRAY[t.rows, t.terms]) FROM hippocampus.posting_totals t
 			WHERE t.user_id = 'zoe'`))
 		require.Equal(t, []int64{most, mostTerms}, query[int64](t, b.admin, `SELECT unnest(ARRAY[t.rows, t.terms]) FROM hippocampus.posting_totals t

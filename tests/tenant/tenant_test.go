@@ -176,7 +176,7 @@ func TestTenant(t *testing.T) {
 			"UPDATE hippocampus.app_state SET state = '{}'", "INSERT INTO hippocampus.app_state (app_name) VALUES ('shop')",
 			"DELETE FROM hippocampus.app_state", "SELECT hippocampus.app_state_merge('shop', '{}')", "SELECT hippocampus.put_setting('shop', 'episodic_turns', '2')",
 			"INSERT INTO hippocampus.settings (app_name, key, value) VALUES ('shop', 'episodic_turns', '2')",
-			"UPDATE hippocampus.embedding_models SET model = 'mine'", "SELECT hippocampus.fold_terms()",
+			"UPDATE hippocampus.embedding_models SET model = 'mine'",
 		} {
 			_, err := try(t.Context(), pool, sql)
 			requireCode(t, err, sql, "42501")
