@@ -1,0 +1,44 @@
+package worker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/worker"
+)
+
+// Rows that are gone are taken out of the index of words for each user by itself: what one has made of
+// its own index by hand stops nobody else's.
+func TestFoldTerms(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	const noted = `SELECT count(*) FROM hippocampus.unindexed_rows`
+	_, err := b.pool.Exec(t.Context(), `
+		SELECT hippocampus.remember(u, 'app', 'tea ' || i) FROM unnest('{ada,bob,eve}'::text[]) u, generate_series(1, 3) i`)
+	require.NoError(t, err)
+	_, err = b.pool.Exec(t.Context(), `SELECT hippocampus._fold_terms(u, 'app', 'memory', 1) FROM unnest('{ada,bob,eve}'::text[]) u`)
+	require.NoError(t, err)
+	// as where somebody else was at their postings
+	_, err = b.pool.Exec(t.Context(), `INSERT INTO hippocampus.unindexed_rows (id, row_id, user_id, app_name)
+		SELECT r.id, r.row_id, r.user_id, r.app_name FROM hippocampus.row_terms r WHERE 'tea' = ANY (r.terms) AND '2' = ANY (r.terms)`)
+	require.NoError(t, err)
+	_, err = b.pool.Exec(t.Context(), `UPDATE hippocampus.postings SET counts = '{1}', numbers = '{1}', places = '{NULL}', lengths = '{1}'
+		WHERE user_id = 'bob'`)
+	require.NoError(t, err)
+	_, err = b.pool.Exec(t.Context(), `INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
+		SELECT -i, gen_random_uuid(), 1, false, 'bob', 'app', 'memory', ARRAY['tea'], ARRAY[1::smallint] FROM generate_series(100001, 100020) i
+		UNION ALL SELECT (SELECT last_value FROM hippocampus.row_terms_number_seq) + i, gen_random_uuid(), 1, false, 'bob', 'app', 'memory', ARRAY['tea'], ARRAY[1::smallint]
+		FROM generate_series(1, 5000) i`)
+	require.NoError(t, err)
+	require.Equal(t, 3, b.count(t, noted))
+	b.start(t)
+	inserted, err := b.Client().Insert(t.Context(), worker.FoldTermsArgs{}, nil)
+	require.NoError(t, err)
+	b.eventually(t, "the job's end", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'discarded'`, inserted.Job.ID) == 1
+	})
+	require.Equal(t, 1, b.count(t, noted), "bob's own")
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND errors[1] ->> 'error' LIKE '%user "bob"%'`, inserted.Job.ID))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.postings WHERE term = '2' AND user_id <> 'bob'`))
+}
