@@ -55,7 +55,7 @@ BEGIN
     WITH hits AS MATERIALIZED (
         SELECT t.n AS term, t.number, t.place, v_finder_idf[t.n] * t.tf * 2.2 / (t.tf + 1.2 * (0.6 + 0.4 * t.length / v_mean)) AS weight
         FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_finders,
-            CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 16 END) t
+            CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 17 END) t
         WHERE p_thread_number IS NULL OR t.place / 16777216 = p_thread_number
     ), found AS MATERIALIZED (
         SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place

@@ -1,8 +1,7 @@
 -- Takes some of what is noted as gone out of a user's postings, and folds the rows of a source into them where there
 -- are enough to be worth it; unless somebody else is about it. Rows get their numbers here, one after the other, so the
--- lists of a term grow at their end: the rows that are new to a term go into its last block if they fit, or else into
--- blocks of their own. What is found once is changed by where it is (ctid), which no plan can make slow; nobody else
--- moves it meanwhile.
+-- lists of a term grow at their end: the rows that are new to a term fill its last block, and go into new ones. What is
+-- found once is changed by where it is (ctid), which no plan can make slow; nobody else moves it meanwhile.
 CREATE OR REPLACE FUNCTION hippocampus._fold_terms(
     p_user_id text,
     p_app_name text,
@@ -40,27 +39,26 @@ BEGIN
             UPDATE hippocampus.row_terms r SET number = nextval('hippocampus.row_terms_number_seq') FROM taken t WHERE r.ctid = t.at
             RETURNING r.number, r.place, r.length, r.terms, r.counts
         ), fresh AS MATERIALIZED (
-            SELECT c.term, c.part, array_agg(c.number ORDER BY c.number) AS numbers, array_agg(c.place ORDER BY c.number) AS places,
-                array_agg(c.tf ORDER BY c.number) AS counts, array_agg(c.length ORDER BY c.number) AS lengths
-            FROM (SELECT u.term, u.tf, f.number, f.place, f.length, (row_number() OVER (PARTITION BY u.term ORDER BY f.number) - 1) / 64 AS part
-                  FROM folded f CROSS JOIN LATERAL unnest(f.terms, f.counts) AS u (term, tf)
-                  WHERE octet_length(u.term) <= 2046) c -- longer ones no text has
-            GROUP BY c.term, c.part
+            SELECT u.term, array_agg(f.number ORDER BY f.number) AS numbers, array_agg(f.place ORDER BY f.number) AS places,
+                array_agg(u.tf ORDER BY f.number) AS counts, array_agg(f.length ORDER BY f.number) AS lengths
+            FROM folded f CROSS JOIN LATERAL unnest(f.terms, f.counts) AS u (term, tf)
+            WHERE octet_length(u.term) <= 2046 -- longer ones no text has
+            GROUP BY u.term
         ), placed AS MATERIALIZED (
-            SELECT f.*, l.at FROM fresh f
+            SELECT f.*, l.at, coalesce(l.room, 0) AS room, cardinality(f.numbers) AS rows FROM fresh f
             LEFT JOIN LATERAL (
-                SELECT CASE WHEN f.part = 0 AND cardinality(p.numbers) + cardinality(f.numbers) <= 64 THEN p.ctid END AS at
-                FROM hippocampus.postings p
+                SELECT p.ctid AS at, 64 - cardinality(p.numbers) AS room FROM hippocampus.postings p
                 WHERE p.user_id = p_user_id AND p.app_name = p_app_name AND p.source = p_source AND p.term = f.term
                 ORDER BY p.block DESC LIMIT 1) l ON true
         ), grown AS (
-            UPDATE hippocampus.postings p SET numbers = p.numbers || f.numbers, places = p.places || f.places,
-                counts = p.counts || f.counts, lengths = p.lengths || f.lengths
-            FROM placed f WHERE p.ctid = f.at
+            UPDATE hippocampus.postings p SET numbers = p.numbers || f.numbers[1:f.room], places = p.places || f.places[1:f.room],
+                counts = p.counts || f.counts[1:f.room], lengths = p.lengths || f.lengths[1:f.room]
+            FROM placed f WHERE f.room > 0 AND p.ctid = f.at
         ), begun AS (
             INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
-            SELECT f.numbers[1], p_user_id, p_app_name, p_source, f.term, f.numbers, f.places, f.counts, f.lengths
-            FROM placed f WHERE f.at IS NULL ORDER BY f.term
+            SELECT f.numbers[b.first], p_user_id, p_app_name, p_source, f.term, f.numbers[b.first:b.first + 63],
+                f.places[b.first:b.first + 63], f.counts[b.first:b.first + 63], f.lengths[b.first:b.first + 63]
+            FROM placed f CROSS JOIN LATERAL generate_series(f.room + 1, f.rows, 64) AS b (first) ORDER BY f.term
         ), counted AS (
             INSERT INTO hippocampus.posting_totals AS t (rows, terms, user_id, app_name, source)
             SELECT count(*), sum(f.length), p_user_id, p_app_name, p_source FROM folded f HAVING count(*) > 0

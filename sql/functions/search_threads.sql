@@ -40,7 +40,7 @@ BEGIN
         WINDOW w AS (PARTITION BY h.thread_id)
     ), held AS MATERIALIZED (
         SELECT p.n AS term, p.place / 16777216 AS number, m.author
-        FROM hippocampus._term_hits(p_user_id, p_app_name, 'memory', v_terms, 16) p
+        FROM hippocampus._term_hits(p_user_id, p_app_name, 'memory', v_terms, 17) p
         CROSS JOIN LATERAL ( -- LIMIT, twice: as joins, they could be planned as reads of all that the user has
             SELECT t.row_id FROM hippocampus.row_terms t
             WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory' AND t.number = p.number LIMIT 1) r
