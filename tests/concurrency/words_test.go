@@ -17,7 +17,7 @@ func TestWordsOfManyWriters(t *testing.T) {
 	const writers, steps = 8, 40
 	thread := b.thread(t, b.ada)
 	together(t, writers, func(ctx context.Context, w int) error {
-		rnd := rand.New(rand.NewPCG(uint64(w), 1)) //nolint:gosec // the same each time
+		rnd := rand.New(rand.NewPCG(uint64(w), 1)) // the same each time
 		for i := range steps {
 			word := fmt.Sprintf("word%d tea%d %d-%d", rnd.IntN(9), rnd.IntN(99), w, i)
 			sql := []string{
