@@ -33,6 +33,7 @@ func TestKillReindex(t *testing.T) {
 	}
 	exec(`UPDATE hippocampus.settings SET value = '100' WHERE key = 'exact_search_rows'`)
 	exec(`SELECT hippocampus.remember('ada', 'app', 'sushi ' || i) FROM generate_series(1, 120) i`)
+	exec(`SELECT hippocampus.fold_terms('ada', 'app')`) // who may be large is told by what is folded
 	s := newServer(t)
 	p := start(t, pool, s)
 	waitEmbedded(t, pool)
