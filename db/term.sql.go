@@ -25,56 +25,35 @@ func (q *Queries) TermFold(ctx context.Context, db DBTX, arg *TermFoldParams) (i
 	return folded, err
 }
 
-const termListNoted = `-- name: TermListNoted :many
-SELECT DISTINCT n.user_id, n.app_name FROM hippocampus.unindexed_rows n LIMIT $1
-`
-
-type TermListNotedRow struct {
-	UserID  string
-	AppName string
-}
-
-func (q *Queries) TermListNoted(ctx context.Context, db DBTX, maxUsers int32) ([]*TermListNotedRow, error) {
-	rows, err := db.Query(ctx, termListNoted, maxUsers)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*TermListNotedRow{}
-	for rows.Next() {
-		var i TermListNotedRow
-		if err := rows.Scan(&i.UserID, &i.AppName); err != nil {
-			return nil, err
-		}
-		items = append(items, &i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const termListUnfolded = `-- name: TermListUnfolded :many
-SELECT DISTINCT u.user_id, u.app_name FROM (
-    SELECT r.user_id, r.app_name FROM hippocampus.row_terms r WHERE r.number < 0
+const termListUsers = `-- name: TermListUsers :many
+SELECT n.user_id, n.app_name FROM hippocampus.unindexed_rows n
+UNION
+SELECT u.user_id, u.app_name FROM (
+    SELECT r.user_id, r.app_name FROM hippocampus.row_terms r WHERE $2::boolean AND r.number < 0
     GROUP BY r.user_id, r.app_name, r.source HAVING count(*) >= 16) u
 LIMIT $1
 `
 
-type TermListUnfoldedRow struct {
+type TermListUsersParams struct {
+	MaxUsers int32
+	Unfolded bool
+}
+
+type TermListUsersRow struct {
 	UserID  string
 	AppName string
 }
 
-func (q *Queries) TermListUnfolded(ctx context.Context, db DBTX, maxUsers int32) ([]*TermListUnfoldedRow, error) {
-	rows, err := db.Query(ctx, termListUnfolded, maxUsers)
+// Users with rows that are gone from the index of words, and, where unfolded ones are asked for, with rows to be folded.
+func (q *Queries) TermListUsers(ctx context.Context, db DBTX, arg *TermListUsersParams) ([]*TermListUsersRow, error) {
+	rows, err := db.Query(ctx, termListUsers, arg.MaxUsers, arg.Unfolded)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*TermListUnfoldedRow{}
+	items := []*TermListUsersRow{}
 	for rows.Next() {
-		var i TermListUnfoldedRow
+		var i TermListUsersRow
 		if err := rows.Scan(&i.UserID, &i.AppName); err != nil {
 			return nil, err
 		}

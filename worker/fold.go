@@ -43,35 +43,22 @@ func (w *foldTermsWorker) Timeout(*river.Job[FoldTermsArgs]) time.Duration { ret
 
 // Work takes out what is noted now.
 func (w *foldTermsWorker) Work(ctx context.Context, _ *river.Job[FoldTermsArgs]) error {
-	noted, err := w.queries.TermListNoted(ctx, w.pool, foldUsers)
-	if err != nil {
-		return fmt.Errorf("list users with rows that are gone: %w", db.Wrap(err))
-	}
-	var errs []error
-	for _, u := range noted {
-		errs = append(errs, w.foldTerms(ctx, u.UserID, u.AppName))
-	}
-	return errors.Join(errs...)
+	return w.foldTerms(ctx, false)
 }
 
-// foldBacklog folds what writers have left of the index of words.
-func (w *Worker) foldBacklog(ctx context.Context) error {
-	unfolded, err := w.queries.TermListUnfolded(ctx, w.pool, foldUsers)
+// foldTerms takes rows that are gone out of the index of words, and folds what writers have left of it where
+// unfolded is set. In a transaction a user: what one has written into its index by hand, and what keeps its
+// postings, is no other user's matter.
+func (w *Worker) foldTerms(ctx context.Context, unfolded bool) error {
+	users, err := w.queries.TermListUsers(ctx, w.pool, &db.TermListUsersParams{MaxUsers: foldUsers, Unfolded: unfolded})
 	if err != nil {
-		return fmt.Errorf("list users with rows that are not folded: %w", db.Wrap(err))
+		return fmt.Errorf("list users whose terms are to be folded: %w", db.Wrap(err))
 	}
 	var errs []error
-	for _, u := range unfolded {
-		errs = append(errs, w.foldTerms(ctx, u.UserID, u.AppName))
+	for _, u := range users {
+		if _, err := w.queries.TermFold(ctx, w.pool, &db.TermFoldParams{AppName: u.AppName, UserID: u.UserID}); err != nil {
+			errs = append(errs, fmt.Errorf("fold the terms of user %q of app %q: %w", u.UserID, u.AppName, db.Wrap(err)))
+		}
 	}
 	return errors.Join(errs...)
-}
-
-// foldTerms is a transaction a user: what one has written into its index of words by hand, and what
-// keeps its postings, is no other user's matter.
-func (w *Worker) foldTerms(ctx context.Context, userID, appName string) error {
-	if _, err := w.queries.TermFold(ctx, w.pool, &db.TermFoldParams{AppName: appName, UserID: userID}); err != nil {
-		return fmt.Errorf("fold the terms of user %q of app %q: %w", userID, appName, db.Wrap(err))
-	}
-	return nil
 }

@@ -79,7 +79,7 @@ func (w *retentionWorker) Work(ctx context.Context, job *river.Job[RetentionArgs
 		w.metrics.retained.WithLabelValues("deleted").Add(float64(next.Deleted - p.Deleted))
 		p = next
 	}
-	if err := w.foldBacklog(ctx); err != nil { // what was deleted here is taken out by the next FoldTermsArgs
+	if err := w.foldTerms(ctx, true); err != nil {
 		return err
 	}
 	w.logger.InfoContext(ctx, "retention has swept", "job", job.ID, "scanned", p.Scanned,

@@ -1,4 +1,4 @@
--- Takes rows that are noted as gone out of a user's postings, at most p_rows; null: all. For who holds these
+-- Takes rows that are noted as gone out of a user's postings, at most p_rows; null: all. Unless somebody else is at these
 -- (_hold_postings). A number is in the last block of its term that does not begin after it. Where a quarter of a source is
 -- to go, or has gone since its lists were last written whole, these are written anew from the rows that stay: blocks
 -- with few rows would hide what lies behind them, as a search reads so many blocks. Rows are changed by where they
@@ -18,7 +18,8 @@ DECLARE
     v_sparse text[];
     v_source text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name) THEN
+    IF NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name)
+        OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
         RETURN;
     END IF;
     WITH noted AS MATERIALIZED (

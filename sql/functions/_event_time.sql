@@ -37,10 +37,8 @@ BEGIN
         SELECT f.cover, m.content, m.occurred_from, m.thread_id, m.from_seq, m.to_seq, max(f.cover) OVER () AS best
         FROM (SELECT w.row_id, w.cover FROM hippocampus._words_cover(p_user_id, p_app_name, 'memory', v_event[2], 0.6) w
               ORDER BY w.cover DESC, w.row_id LIMIT 50) f
-        CROSS JOIN LATERAL ( -- LIMIT: see _search_parts
-            SELECT * FROM hippocampus.memories r WHERE r.id = f.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name
-              AND octet_length(r.content) <= 1500 LIMIT 1) m
-        WHERE m.memory_type <> 'summary' AND m.superseded_by IS NULL AND NOT hippocampus._only_asks(m.content)
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, f.row_id) m
+        WHERE octet_length(m.content) <= 1500 AND m.memory_type <> 'summary' AND m.superseded_by IS NULL AND NOT hippocampus._only_asks(m.content)
           AND hippocampus._event_clause(m.content) IS DISTINCT FROM v_event
           AND (SELECT count(*) FROM hippocampus._text_terms(m.content, v_config) t WHERE t.term = ANY (v_terms)) >= 0.8 * cardinality(v_terms)
     ), told AS MATERIALIZED (

@@ -60,11 +60,9 @@ BEGIN
     ), found AS MATERIALIZED (
         SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place
         ORDER BY weight DESC, h.number < 0 DESC, abs(h.number) DESC LIMIT p_pool -- of equals the latest
-    ), rows AS MATERIALIZED ( -- LIMIT: as a join, it could be planned as a read of all rows
+    ), rows AS MATERIALIZED (
         SELECT f.*, s.row_id, s.asks, s.length, CASE WHEN cardinality(v_others) > 0 THEN s.terms END AS terms, s.counts FROM found f
-        CROSS JOIN LATERAL (
-            SELECT r.* FROM hippocampus.row_terms r
-            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number = f.number LIMIT 1) s
+        CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, p_source, f.number) s
     ), told AS MATERIALIZED ( -- IS TRUE keeps it from becoming a join, whose size a general plan guesses wrong
         SELECT h.number, h.place, h.term, h.weight FROM hits h WHERE (h.number IN (SELECT f.number FROM found f)) IS TRUE
         UNION ALL

@@ -22,12 +22,11 @@ DECLARE
     v_batch integer;
     v_folded integer := 0;
 BEGIN
-    IF NOT (v_many OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = p_user_id AND n.app_name = p_app_name))
-        OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name, 64);
+    IF NOT v_many OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
         RETURN 0;
     END IF;
-    PERFORM hippocampus._clear_terms(p_user_id, p_app_name, 64);
-    WHILE v_many LOOP
+    LOOP
         WITH held AS MATERIALIZED (
             SELECT r.ctid AS at, r.number, cardinality(r.terms) AS terms FROM hippocampus.row_terms r
             WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < v_below
@@ -67,7 +66,7 @@ BEGIN
         )
         SELECT count(*), min(t.number) INTO v_batch, v_below FROM taken t;
         v_folded := v_folded + v_batch;
-        v_many := v_batch > 0;
+        EXIT WHEN v_batch = 0;
     END LOOP;
     RETURN v_folded;
 END

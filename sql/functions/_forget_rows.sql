@@ -52,7 +52,7 @@ BEGIN
     GET DIAGNOSTICS v_counts.events = ROW_COUNT;
     SELECT d.memories, d.facts INTO v_counts.memories, v_counts.facts
     FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids) d;
-    PERFORM hippocampus._clear_terms(p_user_id, p_app_name) WHERE hippocampus._hold_postings(p_user_id, p_app_name);
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name);
     v_counts.threads := 0;
     RETURN v_counts;
 END

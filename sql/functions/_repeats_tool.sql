@@ -18,10 +18,8 @@ BEGIN
         SELECT coalesce(bool_or(w.trust = 'tool') AND NOT bool_or(w.trust IN ('user', 'operator')), false)
         FROM (SELECT s.number FROM hippocampus._term_hits(p_user_id, p_app_name, 'event', v_terms) s
               GROUP BY s.number HAVING count(*) >= 0.7 * cardinality(v_terms)) h
-        CROSS JOIN LATERAL ( -- LIMIT, twice: as joins, they could be planned as reads of all that the user has
-            SELECT t.row_id FROM hippocampus.row_terms t
-            WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'event' AND t.number = h.number LIMIT 1) r
-        CROSS JOIN LATERAL (
+        CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, 'event', h.number) r
+        CROSS JOIN LATERAL ( -- LIMIT: see _memory_row
             SELECT * FROM hippocampus.events n WHERE n.id = r.row_id AND n.user_id = p_user_id AND n.app_name = p_app_name LIMIT 1) e
         CROSS JOIN LATERAL (SELECT CASE
             WHEN e.event_type ~* 'call$' OR e.content @? 'lax $.**.parts[*] ? (exists (@.functionCall) || exists (@.function_call))'

@@ -45,8 +45,7 @@ BEGIN
                 THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
             m.created_at, m.occurred_from, m.occurred_until
         FROM candidates c
-        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that the user has
-            SELECT * FROM hippocampus.memories r WHERE r.id = c.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name LIMIT 1) m
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, c.row_id) m
         WHERE m.superseded_by IS NULL
           AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
           AND (p_categories IS NULL OR m.category = ANY (p_categories))

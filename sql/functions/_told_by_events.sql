@@ -38,9 +38,7 @@ BEGIN
     ), alike AS MATERIALIZED (
         SELECT r.row_id FROM own o
         CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'memory', o.terms) p
-        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that the user has
-            SELECT t.row_id FROM hippocampus.row_terms t
-            WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory' AND t.number = p.number LIMIT 1) r
+        CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, 'memory', p.number) r
         UNION
         SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', t.text, 0.5) c
         UNION SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'fact', t.text, 0.6) c

@@ -23,7 +23,7 @@ BEGIN
            OR 4 * (SELECT count(*) FROM hippocampus.unindexed_rows n WHERE n.user_id = o.user_id AND n.app_name = o.app_name)
               >= (SELECT coalesce(sum(t.rows), 0) FROM hippocampus.posting_totals t WHERE t.user_id = o.user_id AND t.app_name = o.app_name))
     LOOP
-        PERFORM hippocampus._clear_terms(v_user.user_id, v_user.app_name) WHERE hippocampus._hold_postings(v_user.user_id, v_user.app_name);
+        PERFORM hippocampus._clear_terms(v_user.user_id, v_user.app_name);
     END LOOP;
 END
 $fn$;

@@ -22,12 +22,11 @@ BEGIN
     FROM hippocampus._term_weights(p_user_id, p_app_name, p_source,
         (hippocampus._query_terms(p_app_name, p_text))[:64], v_rows, true) w;
     RETURN QUERY
-    SELECT (SELECT r.row_id FROM hippocampus.row_terms r
-            WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number = h.number),
-        h.place, sum(v_idf[h.n]) / v_all
-    FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_terms) h
-    GROUP BY h.number, h.place
-    HAVING sum(v_idf[h.n]) >= p_min * v_all;
+    SELECT r.row_id, c.place, c.idf / v_all
+    FROM (SELECT h.number, h.place, sum(v_idf[h.n]) AS idf
+          FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_terms) h
+          GROUP BY h.number, h.place HAVING sum(v_idf[h.n]) >= p_min * v_all) c
+    CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, p_source, c.number) r;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._words_cover IS 'Rows that hold at least the share p_min of a text''s words, weighed by rarity.';

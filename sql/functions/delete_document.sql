@@ -14,7 +14,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM hippocampus._clear_terms(p_user_id, p_app_name) WHERE hippocampus._hold_postings(p_user_id, p_app_name);
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name);
     RETURN true;
 END
 $fn$;

@@ -10,7 +10,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
-    IF NOT hippocampus._try_scope(p_user_id, p_app_name) OR NOT hippocampus._hold_postings(p_user_id, p_app_name) THEN
+    IF NOT hippocampus._try_scope(p_user_id, p_app_name) THEN
         RETURN 0;
     END IF;
     PERFORM hippocampus._clear_terms(p_user_id, p_app_name);

@@ -36,7 +36,7 @@ BEGIN
     SELECT d.memories + d.facts INTO v_count FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids) d;
     DELETE FROM hippocampus.threads t
     WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
-    PERFORM hippocampus._clear_terms(p_user_id, p_app_name) WHERE hippocampus._hold_postings(p_user_id, p_app_name);
+    PERFORM hippocampus._clear_terms(p_user_id, p_app_name);
     RETURN v_count;
 END
 $fn$;

@@ -41,8 +41,7 @@ BEGIN
             hippocampus.effective_strength(m.running_intensity, m.access_count, m.last_accessed_at, p_now),
             h.created_at, h.occurred_from, h.thread_id
         FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_profile => 'strength', p_now => p_now) h
-        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that the user has
-            SELECT * FROM hippocampus.memories w WHERE w.id = h.memory_id AND w.user_id = p_user_id AND w.app_name = p_app_name LIMIT 1) m
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, h.memory_id) m
     ), parts AS (
         SELECT a.*, exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - a.created_at)::double precision) / 86400)) AS recency
         FROM (SELECT * FROM facts UNION ALL SELECT * FROM memories) a

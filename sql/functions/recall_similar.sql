@@ -56,8 +56,7 @@ BEGIN
         FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding,
             CASE WHEN p_min_importance > 0 THEN least(10000, 10 * p_limit) ELSE p_limit END, p_categories => p_types, p_tags => p_tags,
             p_since => p_since, p_now => p_now) s
-        CROSS JOIN LATERAL ( -- LIMIT: as a join, it could be planned as a read of all that the user has
-            SELECT * FROM hippocampus.memories w WHERE w.id = s.memory_id AND w.user_id = p_user_id AND w.app_name = p_app_name LIMIT 1) m
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, s.memory_id) m
         UNION ALL
         SELECT r.tier, r.id, r.category, r.memory_type, r.content, r.total, r.importance, r.tags, r.context, r.author, r.source,
             r.thread_id, r.from_seq, r.to_seq, r.occurred_at, r.last_accessed_at, r.access_count, r.shared_by

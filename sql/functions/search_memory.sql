@@ -89,8 +89,7 @@ BEGIN
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t
-    CROSS JOIN LATERAL ( -- LIMIT: see _search_parts
-        SELECT * FROM hippocampus.memories r WHERE r.id = t.row_id AND r.user_id = p_user_id AND r.app_name = p_app_name LIMIT 1) m
+    CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, t.row_id) m
     ORDER BY t.standing DESC, t.occurred_until DESC, t.row_id;
 END
 $fn$;

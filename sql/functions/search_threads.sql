@@ -41,11 +41,8 @@ BEGIN
     ), held AS MATERIALIZED (
         SELECT p.n AS term, p.place / 16777216 AS number, m.author
         FROM hippocampus._term_hits(p_user_id, p_app_name, 'memory', v_terms, 17) p
-        CROSS JOIN LATERAL ( -- LIMIT, twice: as joins, they could be planned as reads of all that the user has
-            SELECT t.row_id FROM hippocampus.row_terms t
-            WHERE t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = 'memory' AND t.number = p.number LIMIT 1) r
-        CROSS JOIN LATERAL (
-            SELECT w.author FROM hippocampus.memories w WHERE w.id = r.row_id AND w.user_id = p_user_id AND w.app_name = p_app_name LIMIT 1) m
+        CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, 'memory', p.number) r
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, r.row_id) m
         WHERE p.place IS NOT NULL
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT h.author FROM held h) a

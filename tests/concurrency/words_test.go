@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/tests/words"
 )
 
 // Many who remember, append, forget, delete, roll back and fold at once leave an index of words that
@@ -48,30 +50,5 @@ func TestWordsOfManyWriters(t *testing.T) {
 		}
 		return nil
 	})
-	for what, sql := range map[string]string{
-		"words that are not in the lists": `
-			SELECT count(*) FROM hippocampus.row_terms r CROSS JOIN LATERAL unnest(r.terms, r.counts) AS u (term, tf)
-			WHERE r.number > 0 AND NOT EXISTS (
-				SELECT FROM (SELECT p.* FROM hippocampus.postings p WHERE p.user_id = r.user_id AND p.app_name = r.app_name
-					AND p.source = r.source AND p.term = u.term AND p.block <= r.number ORDER BY p.block DESC LIMIT 1) p
-				CROSS JOIN LATERAL unnest(p.numbers, p.places, p.counts, p.lengths) AS e (number, place, tf, length)
-				WHERE (e.number, e.tf, e.length) = (r.number, u.tf, r.length) AND e.place IS NOT DISTINCT FROM r.place)`,
-		"lists of rows that are gone": `
-			SELECT count(*) FROM hippocampus.postings p CROSS JOIN LATERAL unnest(p.numbers) AS e (number)
-			WHERE NOT EXISTS (SELECT FROM hippocampus.row_terms r WHERE r.user_id = p.user_id AND r.app_name = p.app_name
-				AND r.source = p.source AND r.number = e.number AND p.term = ANY (r.terms))`,
-		"rows that cannot be found, or are gone": `
-			SELECT count(*) FROM (SELECT x.row_id FROM hippocampus.row_terms x WHERE NOT EXISTS (
-				SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = x.user_id AND n.app_name = x.app_name AND n.id = x.id)) r
-			FULL JOIN (SELECT m.id FROM hippocampus.memories m UNION ALL SELECT e.id FROM hippocampus.events e
-				WHERE NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num)) s
-				ON s.id = r.row_id
-			WHERE r.row_id IS NULL OR s.id IS NULL`,
-		"totals that are not the sums": `
-			SELECT count(*) FROM (SELECT * FROM hippocampus.posting_totals x WHERE x.rows > 0) t
-			FULL JOIN (SELECT x.source, count(*) AS rows, sum(x.length) AS terms FROM hippocampus.row_terms x WHERE x.number > 0 GROUP BY x.source) r
-				ON r.source = t.source WHERE (t.rows, t.terms) IS DISTINCT FROM (r.rows, r.terms)`,
-	} {
-		require.Zero(t, get[int](t, b, sql), what)
-	}
+	require.Empty(t, words.Faults(t, b, "ada", "app"))
 }
