@@ -92,7 +92,7 @@ type ConsolidationJob struct {
 // What short-term memory holds and when it becomes long-term memory, by app; '*' holds where an app has no row. Written with put_consolidation_policy.
 type ConsolidationPolicy struct {
 	UpdatedAt time.Time
-	// The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. Null leaves it where it is.
+	// The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. That of '*' moves by the events of all apps that have no policy of their own. Null leaves it where it is.
 	TargetRate *float32
 	// … or at least so important.
 	KeepImportance float32
@@ -616,8 +616,6 @@ type Thread struct {
 	ReplayedSeq int64
 	// Watermark of deep reflection: facts and insights are drawn up to here.
 	ReflectedSeq int64
-	// Events up to here are consolidated whole.
-	ConsolidatedSeq int64
 	// How often something that it tells was forgotten: a consolidation that began before starts again.
 	Forgettings int64
 	// A short name within this database. number · 2^24 + sequence_num is an event's place in the log: see row_terms.place.

@@ -74,7 +74,7 @@ func (q *Queries) StateMergeApp(ctx context.Context, db DBTX, arg *StateMergeApp
 }
 
 const stateMergeThread = `-- name: StateMergeThread :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.thread_state_merge(
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.thread_state_merge(
     p_thread_id => $1, p_delta => $2, p_expected_version => $3)
 `
 
@@ -94,7 +94,6 @@ func (q *Queries) StateMergeThread(ctx context.Context, db DBTX, arg *StateMerge
 		&i.NextSeq,
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
-		&i.ConsolidatedSeq,
 		&i.Forgettings,
 		&i.Number,
 		&i.ID,

@@ -8,7 +8,6 @@ package db
 import (
 	"context"
 	"encoding/json"
-	"time"
 
 	"github.com/google/uuid"
 )
@@ -58,7 +57,7 @@ func (q *Queries) ThreadForget(ctx context.Context, db DBTX, arg *ThreadForgetPa
 }
 
 const threadGet = `-- name: ThreadGet :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t WHERE t.id = $1
 `
 
 func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread, error) {
@@ -71,7 +70,6 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 		&i.NextSeq,
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
-		&i.ConsolidatedSeq,
 		&i.Forgettings,
 		&i.Number,
 		&i.ID,
@@ -84,7 +82,9 @@ func (q *Queries) ThreadGet(ctx context.Context, db DBTX, id uuid.UUID) (*Thread
 }
 
 const threadGetBySession = `-- name: ThreadGetBySession :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+SELECT t.created_at, t.updated_at, t.version, t.next_seq, t.replayed_seq, t.reflected_seq, t.forgettings, t.number, t.id, t.user_id, t.app_name, t.session_id, t.state, hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq
+FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 WHERE t.user_id = $1 AND t.app_name = $2 AND t.session_id = $3
 `
 
@@ -94,30 +94,37 @@ type ThreadGetBySessionParams struct {
 	SessionID string
 }
 
-func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGetBySessionParams) (*Thread, error) {
+type ThreadGetBySessionRow struct {
+	Thread          Thread
+	ConsolidatedSeq int64
+}
+
+func (q *Queries) ThreadGetBySession(ctx context.Context, db DBTX, arg *ThreadGetBySessionParams) (*ThreadGetBySessionRow, error) {
 	row := db.QueryRow(ctx, threadGetBySession, arg.UserID, arg.AppName, arg.SessionID)
-	var i Thread
+	var i ThreadGetBySessionRow
 	err := row.Scan(
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.Version,
-		&i.NextSeq,
-		&i.ReplayedSeq,
-		&i.ReflectedSeq,
+		&i.Thread.CreatedAt,
+		&i.Thread.UpdatedAt,
+		&i.Thread.Version,
+		&i.Thread.NextSeq,
+		&i.Thread.ReplayedSeq,
+		&i.Thread.ReflectedSeq,
+		&i.Thread.Forgettings,
+		&i.Thread.Number,
+		&i.Thread.ID,
+		&i.Thread.UserID,
+		&i.Thread.AppName,
+		&i.Thread.SessionID,
+		&i.Thread.State,
 		&i.ConsolidatedSeq,
-		&i.Forgettings,
-		&i.Number,
-		&i.ID,
-		&i.UserID,
-		&i.AppName,
-		&i.SessionID,
-		&i.State,
 	)
 	return &i, err
 }
 
 const threadList = `-- name: ThreadList :many
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus.threads t
+SELECT t.created_at, t.updated_at, t.version, t.next_seq, t.replayed_seq, t.reflected_seq, t.forgettings, t.number, t.id, t.user_id, t.app_name, t.session_id, t.state, hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq
+FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 WHERE t.user_id = $1 AND t.app_name = $2
 ORDER BY t.updated_at DESC, t.session_id LIMIT $4 OFFSET $3
 `
@@ -129,7 +136,12 @@ type ThreadListParams struct {
 	MaxRows  int32
 }
 
-func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams) ([]*Thread, error) {
+type ThreadListRow struct {
+	Thread          Thread
+	ConsolidatedSeq int64
+}
+
+func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams) ([]*ThreadListRow, error) {
 	rows, err := db.Query(ctx, threadList,
 		arg.UserID,
 		arg.AppName,
@@ -140,24 +152,24 @@ func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*Thread{}
+	items := []*ThreadListRow{}
 	for rows.Next() {
-		var i Thread
+		var i ThreadListRow
 		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Version,
-			&i.NextSeq,
-			&i.ReplayedSeq,
-			&i.ReflectedSeq,
+			&i.Thread.CreatedAt,
+			&i.Thread.UpdatedAt,
+			&i.Thread.Version,
+			&i.Thread.NextSeq,
+			&i.Thread.ReplayedSeq,
+			&i.Thread.ReflectedSeq,
+			&i.Thread.Forgettings,
+			&i.Thread.Number,
+			&i.Thread.ID,
+			&i.Thread.UserID,
+			&i.Thread.AppName,
+			&i.Thread.SessionID,
+			&i.Thread.State,
 			&i.ConsolidatedSeq,
-			&i.Forgettings,
-			&i.Number,
-			&i.ID,
-			&i.UserID,
-			&i.AppName,
-			&i.SessionID,
-			&i.State,
 		); err != nil {
 			return nil, err
 		}
@@ -170,8 +182,9 @@ func (q *Queries) ThreadList(ctx context.Context, db DBTX, arg *ThreadListParams
 }
 
 const threadListOfApp = `-- name: ThreadListOfApp :many
-SELECT t.created_at, t.updated_at, t.version, t.next_seq, t.replayed_seq, t.reflected_seq, t.consolidated_seq, t.forgettings, t.number, t.id, t.user_id, t.app_name, t.session_id, t.state, coalesce(u.state, '{}')::jsonb AS user_state
+SELECT t.created_at, t.updated_at, t.version, t.next_seq, t.replayed_seq, t.reflected_seq, t.forgettings, t.number, t.id, t.user_id, t.app_name, t.session_id, t.state, hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq, coalesce(u.state, '{}')::jsonb AS user_state
 FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 LEFT JOIN hippocampus.user_state u ON u.user_id = t.user_id AND u.app_name = t.app_name
 WHERE t.app_name = $1
 ORDER BY t.updated_at DESC, t.user_id, t.session_id LIMIT $3 OFFSET $2
@@ -184,20 +197,8 @@ type ThreadListOfAppParams struct {
 }
 
 type ThreadListOfAppRow struct {
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
-	Version         int64
-	NextSeq         int64
-	ReplayedSeq     int64
-	ReflectedSeq    int64
+	Thread          Thread
 	ConsolidatedSeq int64
-	Forgettings     int64
-	Number          int64
-	ID              uuid.UUID
-	UserID          string
-	AppName         string
-	SessionID       string
-	State           json.RawMessage
 	UserState       json.RawMessage
 }
 
@@ -211,20 +212,20 @@ func (q *Queries) ThreadListOfApp(ctx context.Context, db DBTX, arg *ThreadListO
 	for rows.Next() {
 		var i ThreadListOfAppRow
 		if err := rows.Scan(
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.Version,
-			&i.NextSeq,
-			&i.ReplayedSeq,
-			&i.ReflectedSeq,
+			&i.Thread.CreatedAt,
+			&i.Thread.UpdatedAt,
+			&i.Thread.Version,
+			&i.Thread.NextSeq,
+			&i.Thread.ReplayedSeq,
+			&i.Thread.ReflectedSeq,
+			&i.Thread.Forgettings,
+			&i.Thread.Number,
+			&i.Thread.ID,
+			&i.Thread.UserID,
+			&i.Thread.AppName,
+			&i.Thread.SessionID,
+			&i.Thread.State,
 			&i.ConsolidatedSeq,
-			&i.Forgettings,
-			&i.Number,
-			&i.ID,
-			&i.UserID,
-			&i.AppName,
-			&i.SessionID,
-			&i.State,
 			&i.UserState,
 		); err != nil {
 			return nil, err
@@ -238,7 +239,7 @@ func (q *Queries) ThreadListOfApp(ctx context.Context, db DBTX, arg *ThreadListO
 }
 
 const threadLock = `-- name: ThreadLock :one
-SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, consolidated_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus._lock_thread(p_thread_id => $1)
+SELECT created_at, updated_at, version, next_seq, replayed_seq, reflected_seq, forgettings, number, id, user_id, app_name, session_id, state FROM hippocampus._lock_thread(p_thread_id => $1)
 `
 
 // The consolidation's last step holds the thread while it writes and moves the watermark.
@@ -252,7 +253,6 @@ func (q *Queries) ThreadLock(ctx context.Context, db DBTX, id uuid.UUID) (*Threa
 		&i.NextSeq,
 		&i.ReplayedSeq,
 		&i.ReflectedSeq,
-		&i.ConsolidatedSeq,
 		&i.Forgettings,
 		&i.Number,
 		&i.ID,

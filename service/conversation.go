@@ -23,7 +23,8 @@ type Thread struct {
 	Version int64 `json:"version"`
 	// Events is the number of its events.
 	Events int64 `json:"events"`
-	// EventsConsolidated is how many of them have become memory.
+	// EventsConsolidated is how many of them have become memory, by the kind of consolidation that the
+	// app's policy names.
 	EventsConsolidated int64     `json:"events_consolidated"`
 	CreatedAt          time.Time `json:"created_at"`
 	UpdatedAt          time.Time `json:"updated_at"`
@@ -61,12 +62,12 @@ func (s *OpenMemoryService) thread(ctx context.Context, conn db.DBTX, scope Scop
 	if err != nil {
 		return nil, fmt.Errorf("read a thread: %w", db.WrapGo(err))
 	}
-	return newThread(row), nil
+	return newThread(&row.Thread, row.ConsolidatedSeq), nil
 }
 
-func newThread(row *db.Thread) *Thread {
+func newThread(row *db.Thread, consolidated int64) *Thread {
 	return &Thread{
-		CreatedAt: row.CreatedAt, Events: row.NextSeq - 1, EventsConsolidated: row.ConsolidatedSeq, ID: row.ID,
+		CreatedAt: row.CreatedAt, Events: row.NextSeq - 1, EventsConsolidated: consolidated, ID: row.ID,
 		SessionID: row.SessionID, State: row.State, UpdatedAt: row.UpdatedAt, Version: row.Version,
 	}
 }

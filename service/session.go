@@ -53,7 +53,7 @@ func (s *OpenMemoryService) Threads(ctx context.Context, scope Scope, opts *Thre
 	}
 	threads := make([]*Thread, len(rows))
 	for i, row := range rows {
-		threads[i] = newThread(row)
+		threads[i] = newThread(&row.Thread, row.ConsolidatedSeq)
 	}
 	return threads, nil
 }
@@ -84,10 +84,9 @@ func (s *OpenMemoryService) AppThreads(ctx context.Context, appName string, opts
 	}
 	threads := make([]*UserThread, len(rows))
 	for i, row := range rows {
-		threads[i] = &UserThread{UserID: row.UserID, UserState: row.UserState, Thread: Thread{
-			CreatedAt: row.CreatedAt, Events: row.NextSeq - 1, EventsConsolidated: row.ConsolidatedSeq, ID: row.ID,
-			SessionID: row.SessionID, State: row.State, UpdatedAt: row.UpdatedAt, Version: row.Version,
-		}}
+		threads[i] = &UserThread{
+			UserID: row.Thread.UserID, UserState: row.UserState, Thread: *newThread(&row.Thread, row.ConsolidatedSeq),
+		}
 	}
 	return threads, nil
 }

@@ -13,7 +13,8 @@ import (
 // ShareMemory shows a memory to all users of the app, as shared by a name; an empty one stands for
 // the user's id. Others see its words, category, tags and time, and never its thread, metadata,
 // links or sources. The app's policy must allow it; see put_consolidation_policy. What was made of
-// other memories, such as a summary, is refused, since it may tell of private ones.
+// other memories, such as a summary, is refused, since it may tell of private ones; a shared memory
+// that is linked as derived from others is private again.
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrNotFound]; [db.ErrInvalidArgument].
 func (s *OpenMemoryService) ShareMemory(ctx context.Context, scope Scope, id uuid.UUID, sharedBy string) error {

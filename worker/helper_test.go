@@ -262,7 +262,7 @@ func (b *bundle) count(t *testing.T, query string, args ...any) int {
 // hasAll makes sure that a thread whose events were all consolidated, each once, is in memory so.
 func (b *bundle) hasAll(t *testing.T, thread uuid.UUID, events int) {
 	t.Helper()
-	require.Equal(t, events, b.count(t, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`, thread), "watermark")
+	require.Equal(t, events, b.count(t, `SELECT least(replayed_seq, reflected_seq) FROM hippocampus.threads WHERE id = $1`, thread), "watermark")
 	require.Equal(t, events, b.count(t, `SELECT count(*) FROM hippocampus.memories
 		WHERE thread_id = $1 AND memory_type = 'episodic'`, thread), "episodes")
 	// every event is told by one summary

@@ -32,7 +32,7 @@ func TestPolicy(t *testing.T) {
 			require.NoError(t, err)
 		}
 		b.eventually(t, "all events to be consolidated", func() bool {
-			return b.count(t, "SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1", thread) == 4
+			return b.count(t, "SELECT least(replayed_seq, reflected_seq) FROM hippocampus.threads WHERE id = $1", thread) == 4
 		})
 		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM hippocampus.memories WHERE thread_id = $1 AND memory_type = 'episodic' AND importance >= 0.6", thread))
 		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM hippocampus.memories WHERE thread_id = $1 AND memory_type = 'episodic'", thread))

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION hippocampus._consolidated_seq(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT CASE p_job_type WHEN 'fast_replay' THEN (p_thread).replayed_seq WHEN 'deep_reflection' THEN (p_thread).reflected_seq
-        ELSE (p_thread).consolidated_seq END;
+        ELSE least((p_thread).replayed_seq, (p_thread).reflected_seq) END;
 END;
 COMMENT ON FUNCTION hippocampus._consolidated_seq IS 'The watermark of a thread that a kind of consolidation moves.';
 REVOKE ALL ON FUNCTION hippocampus._consolidated_seq FROM PUBLIC;

@@ -18,6 +18,7 @@ CREATE OR REPLACE FUNCTION hippocampus._search_parts(
     p_profile text,
     p_now timestamptz,
     p_project_anchors text[],
+    p_min_importance double precision,
     p_evidence jsonb,
     p_when tstzrange,
     p_serving hippocampus.embedding_models
@@ -33,7 +34,7 @@ DECLARE
     v_length double precision := coalesce(p_evidence -> 'length', '0');
     v_question double precision := coalesce(p_evidence -> 'question', '0');
     v_terms text[] := hippocampus._query_terms(p_app_name, p_query);
-    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0 OR EXISTS (
+    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0 OR p_min_importance > 0 OR EXISTS (
         SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
 BEGIN
     RETURN QUERY
@@ -55,6 +56,7 @@ BEGIN
               WHERE s.memory_id = m.id AND s.thread_id = p_thread_id AND s.user_id = p_user_id AND s.app_name = p_app_name))
           AND (p_since IS NULL OR m.occurred_until >= p_since)
           AND (p_until IS NULL OR m.occurred_from <= p_until)
+          AND (p_min_importance = 0 OR hippocampus._effective_importance(m.importance, m.access_count) >= p_min_importance)
     ), kinds AS MATERIALIZED ( -- what is the same for many rows is found out once
         SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT r.memory_type, r.category FROM kept r) k
         CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p

@@ -1,5 +1,7 @@
 -- Keeps shared_memories: what others see of a memory whose visibility is app. Refuses what the app's policy does not
--- allow, and what was made of other memories and may tell of private ones. Its words are analysed here, once.
+-- allow, and what was made of other memories and may tell of private ones. What is shared already and may no longer
+-- be (it was superseded meanwhile, say) is private from then on: a memory that is only used again is no reason for an error. Its
+-- words are analysed here, once.
 -- SECURITY DEFINER because a tenant may not write what others see in a form of its own choice; a trigger cannot
 -- be called, and what it writes is of the row that the tenant's own policies let it write.
 CREATE OR REPLACE FUNCTION hippocampus._share_memories()
@@ -9,6 +11,10 @@ SET search_path = pg_catalog, pg_temp
 SET enable_hashjoin = off -- or many rows that go would have all rows of all users read
 SET enable_mergejoin = off
 AS $fn$
+DECLARE
+    v_fresh boolean := TG_OP = 'INSERT' OR OLD.visibility = 'private';
+    v_allowed boolean;
+    v_derived boolean;
 BEGIN
     IF TG_OP = 'DELETE' THEN
         DELETE FROM hippocampus.shared_memories s USING old_rows o
@@ -18,16 +24,27 @@ BEGIN
         DELETE FROM hippocampus.shared_memories s
         WHERE s.memory_id = NEW.id AND s.user_id = NEW.user_id AND s.app_name = NEW.app_name;
         RETURN NULL;
-    ELSIF NOT (SELECT p.sharing FROM hippocampus._consolidation_policy(NEW.app_name) p) THEN
+    END IF;
+    IF v_fresh THEN -- or it would be shared while a policy that no longer allows it commits
+        PERFORM pg_advisory_xact_lock_shared(hippocampus._sharing_key('*')),
+            pg_advisory_xact_lock_shared(hippocampus._sharing_key(NEW.app_name));
+    END IF;
+    SELECT p.sharing INTO v_allowed FROM hippocampus._consolidation_policy(NEW.app_name) p;
+    v_derived := NEW.memory_type = 'summary' OR EXISTS (
+        SELECT FROM hippocampus.memory_links l
+        WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name);
+    IF NOT v_fresh AND (NOT v_allowed OR v_derived) THEN
+        UPDATE hippocampus.memories m SET visibility = 'private', shared_by = NULL
+        WHERE m.id = NEW.id AND m.user_id = NEW.user_id AND m.app_name = NEW.app_name;
+        RETURN NULL;
+    ELSIF NOT v_allowed THEN
         RAISE EXCEPTION 'memories of app % are not shared', quote_literal(NEW.app_name)
             USING ERRCODE = 'HC009', HINT = format('Allow it with put_consolidation_policy(%L, ''{"sharing": true}'').', NEW.app_name);
-    ELSIF NEW.memory_type = 'summary' OR EXISTS (
-        SELECT FROM hippocampus.memory_links l
-        WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name) THEN
+    ELSIF v_derived THEN
         RAISE EXCEPTION 'memory % was made of other memories', NEW.id
             USING ERRCODE = 'HC009', HINT = 'Share those of them that others may see: it may tell of private ones.';
     ELSIF NEW.shared_by <> NEW.user_id AND NOT hippocampus._is_trusted()
-        AND (TG_OP = 'INSERT' OR OLD.visibility = 'private' OR NEW.shared_by IS DISTINCT FROM OLD.shared_by) THEN
+        AND (v_fresh OR NEW.shared_by IS DISTINCT FROM OLD.shared_by) THEN
         RAISE EXCEPTION 'memory % would be shared by %', NEW.id, quote_literal(left(NEW.shared_by, 100))
             USING ERRCODE = '42501', HINT = 'A bound login shares in its own name; leave p_shared_by out.';
     END IF;

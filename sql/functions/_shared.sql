@@ -1,20 +1,23 @@
--- The newest memories that others of the app share, as recollections.
+-- What others of the app share, as far as the filters of a recall let it through; null filters let all through.
 CREATE OR REPLACE FUNCTION hippocampus._shared(
     p_user_id text,
     p_app_name text,
-    p_limit integer
-) RETURNS SETOF hippocampus.recollections
+    p_types text[],
+    p_memory_types text[],
+    p_tags text[],
+    p_min_importance double precision,
+    p_since timestamptz
+) RETURNS SETOF hippocampus.shared_memories
 LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
 BEGIN ATOMIC
-    SELECT 'shared', s.memory_id, s.category, s.memory_type, s.content, 0::double precision,
-        s.importance::numeric::double precision, s.tags, '{}'::jsonb, NULL::text, 'shared', NULL::uuid, NULL::bigint, NULL::bigint,
-        s.occurred_from, s.shared_at, 0, s.shared_by
+    SELECT s.*
     FROM hippocampus.shared_memories s
     WHERE s.app_name = p_app_name AND s.user_id <> p_user_id
-    ORDER BY s.occurred_from DESC, s.memory_id
-    LIMIT greatest(p_limit, 1000);
+      AND (p_types IS NULL OR s.category = ANY (p_types)) AND (p_memory_types IS NULL OR s.memory_type = ANY (p_memory_types))
+      AND s.tags @> coalesce(p_tags, '{}') AND s.importance::numeric::double precision >= p_min_importance
+      AND (p_since IS NULL OR s.occurred_from >= p_since);
 END;
-COMMENT ON FUNCTION hippocampus._shared IS 'The newest memories that others of the app share.';
+COMMENT ON FUNCTION hippocampus._shared IS 'The memories that others of the app share and that fit.';
 REVOKE ALL ON FUNCTION hippocampus._shared FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._shared
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -16,7 +16,8 @@ CREATE OR REPLACE FUNCTION hippocampus.explain_search(
     p_min_relevance double precision DEFAULT 0,
     p_profile text DEFAULT 'default',
     p_now timestamptz DEFAULT now(),
-    p_project_anchors text[] DEFAULT NULL
+    p_project_anchors text[] DEFAULT NULL,
+    p_min_importance double precision DEFAULT 0
 ) RETURNS jsonb
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
@@ -39,7 +40,7 @@ BEGIN
         SELECT w.* FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w
     ), hits AS MATERIALIZED (
         SELECT row_number() OVER () AS rank, h.* FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit,
-            p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_relevance, p_profile, p_now, p_project_anchors) h
+            p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_relevance, p_profile, p_now, p_project_anchors, p_min_importance) h
     ), words AS (
         SELECT h.memory_id, jsonb_agg(jsonb_build_object('term', t.term, 'tf', p.tf, 'idf', round(t.idf::numeric, 3)) ORDER BY t.idf DESC, t.term) AS own
         FROM hits h

@@ -10,8 +10,9 @@ BEGIN
     SELECT t.threads, t.events, t.consolidated, m.memories, m.episodic, m.semantic, m.summaries, f.current, f.history,
         b.blocks, e.embeddings, q.queued, j.pending, j.running, j.failed, m.tokens
     FROM (SELECT count(*) AS threads, coalesce(sum(r.next_seq - 1), 0)::bigint AS events,
-              coalesce(sum(r.consolidated_seq), 0)::bigint AS consolidated
+              coalesce(sum(hippocampus._consolidated_seq(r, p.job_type)), 0)::bigint AS consolidated
           FROM hippocampus.threads r
+          CROSS JOIN LATERAL hippocampus._consolidation_policy(r.app_name) p
           WHERE (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) t
     CROSS JOIN (SELECT count(*) AS memories, count(*) FILTER (WHERE r.memory_type = 'episodic') AS episodic,
               count(*) FILTER (WHERE r.memory_type = 'semantic') AS semantic,
@@ -37,7 +38,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.memory_stats IS
-    'Counts of threads, events, memories, facts, blocks, vectors and jobs, of a tenant or of all that the role may see.';
+    'Counts of threads, events, memories, facts, blocks, vectors and jobs, of a tenant or of all that the role may see. events_consolidated counts those that consolidations of the app''s job_type have read (see consolidation_policies). What a user''s memory takes in bytes, how well it is retained and the rates of its consolidations: persona_stats.';
 REVOKE ALL ON FUNCTION hippocampus.memory_stats FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.memory_stats
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -39,13 +39,6 @@ BEGIN
         WHERE hippocampus._consolidated_seq(t, p.job_type) < t.next_seq - 1 AND p.enabled AND p_app_name IN (t.app_name, '*')
         ON CONFLICT (thread_id, user_id, app_name) DO NOTHING;
     END IF;
-    IF p_policy -> 'sharing' = 'false' THEN
-        UPDATE hippocampus.memories m SET visibility = 'private'
-        FROM hippocampus.shared_memories s
-        CROSS JOIN LATERAL hippocampus._consolidation_policy(s.app_name) p
-        WHERE m.id = s.memory_id AND m.user_id = s.user_id AND m.app_name = s.app_name
-          AND NOT p.sharing AND p_app_name IN (s.app_name, '*');
-    END IF;
     RETURN NEXT v_policy;
 END
 $fn$;

@@ -50,7 +50,10 @@ BEGIN
         UNION ALL
         SELECT s.* FROM hippocampus._short_term(p_user_id, p_app_name, p_thread_id, p_now) s
         UNION ALL
-        SELECT s.* FROM hippocampus._shared(p_user_id, p_app_name, p_limit) s WHERE p_include_shared AND p_thread_id IS NULL
+        (SELECT r.* FROM hippocampus._shared(p_user_id, p_app_name, p_types, p_memory_types, p_tags, p_min_importance, p_since) s
+         CROSS JOIN LATERAL hippocampus._shared_recollection(s, 0) r
+         WHERE p_include_shared AND p_thread_id IS NULL AND v_context = '{}'
+         ORDER BY s.occurred_from DESC, s.memory_id LIMIT p_limit)
     )
     SELECT r.* FROM merged r
     WHERE (p_types IS NULL OR r.category = ANY (p_types)) AND r.tags @> coalesce(p_tags, '{}') AND r.context @> v_context

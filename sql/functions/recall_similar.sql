@@ -23,50 +23,50 @@ DECLARE
     v_serving hippocampus.embedding_models;
     v_query public.halfvec;
     v_weights jsonb;
+    v_browse boolean;
 BEGIN
     PERFORM hippocampus._check_recall(p_user_id, p_app_name, p_types, p_tags, p_min_importance, p_limit, NULL, p_now);
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, 'default', v_serving.model);
+    v_browse := cardinality(v_terms) = 0 AND v_query IS NULL;
     RETURN QUERY
     WITH held AS (
-        SELECT e AS row, CASE WHEN cardinality(v_terms) > 0 THEN (SELECT count(*) FROM hippocampus._terms_of(p_user_id, p_app_name, 'event', e.id) t
-                WHERE t.term = ANY (v_terms))::double precision / cardinality(v_terms) END AS words,
-            NULL::double precision AS meaning
+        SELECT e.*, (SELECT count(*) FROM hippocampus._terms_of(p_user_id, p_app_name, 'event', e.id) t WHERE t.term = ANY (v_terms))
+            / nullif(cardinality(v_terms), 0)::double precision AS words
         FROM hippocampus._short_term(p_user_id, p_app_name, NULL, p_now) e
-        UNION ALL
-        SELECT s, CASE WHEN cardinality(v_terms) > 0 THEN (SELECT count(*) FROM unnest(v_terms) AS q (term)
-                WHERE q.term = ANY (t.terms))::double precision / cardinality(v_terms) END,
-            CASE WHEN t.generation = v_serving.generation THEN greatest(0, -(t.embedding OPERATOR(public.<#>) v_query)) END
-        FROM hippocampus._shared(p_user_id, p_app_name, 10000) s
-        JOIN hippocampus.shared_memories t ON t.memory_id = s.id AND t.app_name = p_app_name AND t.user_id <> p_user_id
-        WHERE p_include_shared
-    ), scored AS (
-        SELECT (h.row).*, coalesce((v_weights -> 'text')::double precision, 0) * coalesce(h.words, 0)
-            + coalesce((v_weights -> 'vector')::double precision, 0) * coalesce(h.meaning, h.words, 0)
-            + coalesce((v_weights -> 'strength')::double precision, 0) * (h.row).importance
-            + coalesce((v_weights -> 'recency')::double precision, 0)
-                * exp(-least(700, 0.01 * greatest(0, extract(epoch FROM p_now - (h.row).occurred_at)::double precision) / 86400)) AS total
-        FROM held h WHERE coalesce(h.words, 0) > 0 OR h.meaning > 0 OR cardinality(v_terms) = 0 AND p_query_embedding IS NULL
+        WHERE (p_types IS NULL OR e.category = ANY (p_types)) AND e.tags @> coalesce(p_tags, '{}')
+          AND e.importance >= p_min_importance AND (p_since IS NULL OR e.occurred_at >= p_since)
+    ), shared AS ( -- narrow: what is not among the best is not read whole
+        SELECT s.memory_id, hippocampus._recollection_score(v_weights, s.words, s.meaning, s.importance, s.occurred_from, p_now) AS total
+        FROM (
+            SELECT o.memory_id, o.importance::numeric::double precision AS importance, o.occurred_from,
+                CASE WHEN o.terms && v_terms THEN (SELECT count(*) FROM unnest(v_terms) AS q (term) WHERE q.term = ANY (o.terms))
+                    / cardinality(v_terms)::double precision END AS words,
+                CASE WHEN o.generation = v_serving.generation THEN greatest(0, -(o.embedding OPERATOR(public.<#>) v_query)) END AS meaning
+            FROM hippocampus._shared(p_user_id, p_app_name, p_types, NULL, p_tags, p_min_importance, p_since) o
+            WHERE p_include_shared) s
+        WHERE s.words > 0 OR s.meaning > 0 OR v_browse
+        ORDER BY total DESC, s.occurred_from DESC, s.memory_id LIMIT p_limit
     ), merged AS (
         SELECT 'long' AS tier, m.id, m.category, m.memory_type, m.content, s.score,
             hippocampus._effective_importance(m.importance, m.access_count) AS importance, m.tags, m.metadata AS context, m.author,
             m.source, m.thread_id, m.from_seq, m.to_seq, m.occurred_from AS occurred_at, m.last_accessed_at, m.access_count,
             NULL::text AS shared_by
-        FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding,
-            CASE WHEN p_min_importance > 0 THEN least(10000, 10 * p_limit) ELSE p_limit END, p_categories => p_types, p_tags => p_tags,
-            p_since => p_since, p_now => p_now) s
+        FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_categories => p_types, p_tags => p_tags,
+            p_since => p_since, p_now => p_now, p_min_importance => p_min_importance) s
         CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, s.memory_id) m
         UNION ALL
-        SELECT r.tier, r.id, r.category, r.memory_type, r.content, r.total, r.importance, r.tags, r.context, r.author, r.source,
-            r.thread_id, r.from_seq, r.to_seq, r.occurred_at, r.last_accessed_at, r.access_count, r.shared_by
-        FROM scored r
-        WHERE (p_types IS NULL OR r.category = ANY (p_types)) AND r.tags @> coalesce(p_tags, '{}')
-          AND (p_since IS NULL OR r.occurred_at >= p_since)
+        SELECT h.tier, h.id, h.category, h.memory_type, h.content, hippocampus._recollection_score(v_weights, h.words, NULL, h.importance,
+            h.occurred_at, p_now), h.importance, h.tags, h.context, h.author, h.source, h.thread_id, h.from_seq, h.to_seq, h.occurred_at,
+            h.last_accessed_at, h.access_count, h.shared_by
+        FROM held h WHERE h.words > 0 OR v_browse
+        UNION ALL
+        SELECT r.* FROM shared t
+        JOIN hippocampus.shared_memories s ON s.memory_id = t.memory_id AND s.app_name = p_app_name
+        CROSS JOIN LATERAL hippocampus._shared_recollection(s, t.total) r
     )
-    SELECT r.* FROM merged r
-    WHERE r.importance >= p_min_importance
-    ORDER BY r.score DESC, r.occurred_at DESC, r.id LIMIT p_limit;
+    SELECT r.* FROM merged r ORDER BY r.score DESC, r.occurred_at DESC, r.id LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_similar IS

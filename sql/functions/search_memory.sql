@@ -21,7 +21,8 @@ CREATE OR REPLACE FUNCTION hippocampus.search_memory(
     p_min_relevance double precision DEFAULT 0,
     p_profile text DEFAULT 'default',
     p_now timestamptz DEFAULT now(),
-    p_project_anchors text[] DEFAULT NULL
+    p_project_anchors text[] DEFAULT NULL,
+    p_min_importance double precision DEFAULT 0
 ) RETURNS SETOF hippocampus.memory_hits
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
@@ -43,6 +44,7 @@ BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
     PERFORM hippocampus._check_range('p_min_relevance', p_min_relevance, 0, 1);
+    PERFORM hippocampus._check_range('p_min_importance', p_min_importance, 0, 1);
     PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
@@ -63,7 +65,7 @@ BEGIN
                 ELSE v_text * w.text_score + v_vector * s.vector_score
                     + v_strength * coalesce(s.strength, s.retention) + v_recency * s.recency END AS score
         FROM hippocampus._search_parts(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_memory_types, p_categories,
-            p_tags, p_thread_id, p_since, p_until, p_profile, p_now, p_project_anchors, v_evidence, v_when, v_serving) s
+            p_tags, p_thread_id, p_since, p_until, p_profile, p_now, p_project_anchors, p_min_importance, v_evidence, v_when, v_serving) s
         CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
             + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
     ), spaced AS MATERIALIZED (
@@ -94,7 +96,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.search_memory IS
-    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time. p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日), resolved against p_now, is evidence, and so is a time that it tells by an event which a memory dates (before I moved, 结婚以后). p_project_anchors asks for memories by the anchors of the query and of what is being talked about too (see lookup_anchors); null asks for none. An empty query without a vector lists the strongest and newest.';
+    'Searches a user''s memories by words and, where p_query_embedding is given, by meaning; returns the best with every part of their score. Filters: types, categories, tags (all of them), thread, time, importance (with use counted in). p_profile: default (the setting ranking/MODEL, or ranking), strength (0.6·similarity + 0.3·strength + 0.1·recency), retention (similarity · retention). Without memories whose policy is of the model strength and whose strength is below 0.05. A day or week that the query names (last week, 5月8日), resolved against p_now, is evidence, and so is a time that it tells by an event which a memory dates (before I moved, 结婚以后). p_project_anchors asks for memories by the anchors of the query and of what is being talked about too (see lookup_anchors); null asks for none. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.search_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.search_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

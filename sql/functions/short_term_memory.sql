@@ -23,13 +23,13 @@ BEGIN
       AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num
           AND f.user_id = p_user_id AND f.app_name = p_app_name)
       AND (NOT p_unconsolidated OR e.sequence_num > (
-          SELECT t.consolidated_seq FROM hippocampus.threads t
+          SELECT hippocampus._consolidated_seq(t, v_policy.job_type) FROM hippocampus.threads t
           WHERE t.id = e.thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name))
     ORDER BY CASE WHEN p_thread_id IS NULL THEN e.created_at END, e.thread_id, e.sequence_num;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.short_term_memory IS
-    'Short-term memory of a thread, or of all of a user''s threads: of the last 100 events those of the last hour and those at least 0.5 important (see consolidation_policies), oldest first. p_unconsolidated leaves out what is long-term memory already. Nothing leaves the log with it. Raises HC002 for an unknown thread.';
+    'Short-term memory of a thread, or of all of a user''s threads: of the last 100 events those of the last hour and those at least 0.5 important (see consolidation_policies), oldest first. p_unconsolidated leaves out what is long-term memory already: what consolidations of the policy''s job_type have read. Nothing leaves the log with it. Raises HC002 for an unknown thread.';
 REVOKE ALL ON FUNCTION hippocampus.short_term_memory FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.short_term_memory
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -10,17 +10,22 @@ SELECT hippocampus.forget_thread(p_user_id => @user_id, p_app_name => @app_name,
 SELECT * FROM hippocampus.threads t WHERE t.id = @id;
 
 -- name: ThreadGetBySession :one
-SELECT * FROM hippocampus.threads t
+SELECT sqlc.embed(t), hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq
+FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 WHERE t.user_id = @user_id AND t.app_name = @app_name AND t.session_id = @session_id;
 
 -- name: ThreadList :many
-SELECT * FROM hippocampus.threads t
+SELECT sqlc.embed(t), hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq
+FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 WHERE t.user_id = @user_id AND t.app_name = @app_name
 ORDER BY t.updated_at DESC, t.session_id LIMIT @max_rows OFFSET @skip_rows;
 
 -- name: ThreadListOfApp :many
-SELECT t.*, coalesce(u.state, '{}')::jsonb AS user_state
+SELECT sqlc.embed(t), hippocampus._consolidated_seq(t, p.job_type)::bigint AS consolidated_seq, coalesce(u.state, '{}')::jsonb AS user_state
 FROM hippocampus.threads t
+CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
 LEFT JOIN hippocampus.user_state u ON u.user_id = t.user_id AND u.app_name = t.app_name
 WHERE t.app_name = @app_name
 ORDER BY t.updated_at DESC, t.user_id, t.session_id LIMIT @max_rows OFFSET @skip_rows;

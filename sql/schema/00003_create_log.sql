@@ -11,7 +11,6 @@ CREATE TABLE hippocampus.threads (
     next_seq         bigint NOT NULL DEFAULT 1,
     replayed_seq     bigint NOT NULL DEFAULT 0,
     reflected_seq    bigint NOT NULL DEFAULT 0,
-    consolidated_seq bigint NOT NULL GENERATED ALWAYS AS (least(replayed_seq, reflected_seq)) STORED,
     forgettings      bigint NOT NULL DEFAULT 0,
     number           bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
     id               uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -41,7 +40,6 @@ COMMENT ON COLUMN hippocampus.threads.replayed_seq IS 'Watermark of fast replay:
 COMMENT ON COLUMN hippocampus.threads.reflected_seq IS 'Watermark of deep reflection: facts and insights are drawn up to here.';
 COMMENT ON COLUMN hippocampus.threads.forgettings IS
     'How often something that it tells was forgotten: a consolidation that began before starts again.';
-COMMENT ON COLUMN hippocampus.threads.consolidated_seq IS 'Events up to here are consolidated whole.';
 
 CREATE TABLE hippocampus.events (
     created_at        timestamptz NOT NULL DEFAULT now(),

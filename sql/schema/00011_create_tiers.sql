@@ -66,7 +66,7 @@ COMMENT ON COLUMN hippocampus.consolidation_policies.min_interval_seconds IS
 COMMENT ON COLUMN hippocampus.consolidation_policies.min_importance IS
     'While the policy is enabled, events less important than this become no episode; they stay in the log, and models read them.';
 COMMENT ON COLUMN hippocampus.consolidation_policies.target_rate IS
-    'The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. Null leaves it where it is.';
+    'The share of events that should become episodes. min_importance moves towards it, between lowest_importance and highest_importance. That of ''*'' moves by the events of all apps that have no policy of their own. Null leaves it where it is.';
 
 CREATE TABLE hippocampus.consolidation_moves (
     moved_at        timestamptz NOT NULL DEFAULT now(),
@@ -151,6 +151,7 @@ CREATE TABLE hippocampus.shared_memories (
     CONSTRAINT shared_memories_embedding_check CHECK ((embedding IS NULL) = (generation IS NULL))
 );
 CREATE INDEX shared_memories_app_name_idx ON hippocampus.shared_memories (app_name, occurred_from DESC);
+CREATE INDEX memories_shared_idx ON hippocampus.memories (app_name) WHERE visibility = 'app';
 COMMENT ON TABLE hippocampus.shared_memories IS
     'What users of an app show each other: of each memory whose visibility is app what others may see, and by whom it was shared. Not its thread, its metadata or its use. Kept by a trigger; a copy, since a policy that opened memories itself would open all of their columns, and links, words and vectors beside them.';
 
@@ -355,7 +356,7 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 
 -- +goose Down
 -- +goose StatementBegin
-DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx;
+DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx, hippocampus.memories_shared_idx;
 DROP VIEW hippocampus.named_clusters, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
 DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_roles, hippocampus.memory_links;
 DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.untidied_memories, hippocampus.event_uses, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;

@@ -28,7 +28,7 @@ func TestCreateThread(t *testing.T) {
 		b := setup(t)
 		id := get[uuid.UUID](t, b, `SELECT hippocampus.create_thread($1, $2, 's', '{"a": 1}')`, b.UserID, b.AppName)
 		require.Equal(t, `{"a": 1} s 1 1 0`, get[string](t, b, `SELECT concat_ws(' ', t.state, t.session_id, t.version, t.next_seq,
-			t.consolidated_seq) FROM hippocampus.threads t WHERE t.id = $1`, id))
+			least(t.replayed_seq, t.reflected_seq)) FROM hippocampus.threads t WHERE t.id = $1`, id))
 	})
 
 	t.Run("RandomNameByDefault", func(t *testing.T) {

@@ -69,6 +69,20 @@ func TestShortTermMemory(t *testing.T) {
 		require.Len(t, window(t, b, thread, false), 5)
 	})
 
+	t.Run("WhatIsConsolidatedIsThePolicysToSay", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		b.happens(t, thread, 5, 0.5, 0)
+		b.exec(t, "UPDATE hippocampus.threads SET replayed_seq = 4, reflected_seq = 1 WHERE id = $1", thread)
+		for jobType, want := range map[string][]int64{"fast_replay": {5}, "deep_reflection": {2, 3, 4, 5}, "full_consolidation": {2, 3, 4, 5}} {
+			b.policy(t, `{"job_type": "`+jobType+`"}`)
+			require.Equal(t, want, window(t, b, thread, true), jobType)
+			require.Equal(t, want, window(t, b, nil, true), jobType)
+			require.Equal(t, 5-len(want), get[int](t, b, "SELECT events_consolidated FROM hippocampus.memory_stats($1, $2)", b.UserID, b.AppName), jobType)
+		}
+	})
+
 	t.Run("ReadsOneRangeOfAnIndex", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -269,4 +283,30 @@ func TestAdaptConsolidation(t *testing.T) { //nolint:tparallel // its subtests s
 			SELECT concat_ws(' ', from_importance, to_importance, events, round(rate::numeric, 1)) FROM hippocampus.consolidation_moves
 			WHERE app_name = $1 ORDER BY moved_at LIMIT 3`, b.AppName))
 	})
+}
+
+// The deployment's policy moves by the apps that have none of their own.
+func TestAdaptTheDeploymentsPolicy(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(t, `SELECT hippocampus.put_consolidation_policy('*', '{"enabled": true, "target_rate": 0.5}')`)
+	b.exec(t, `SELECT hippocampus.put_consolidation_policy($1, '{"target_rate": null}')`, b.AppName+" own")
+	consolidated := func(app string, events, kept int, at time.Duration) {
+		t.Helper()
+		b.exec(t, `WITH t AS (SELECT hippocampus.create_thread($3, $4) AS id)
+			INSERT INTO hippocampus.consolidation_jobs (created_at, completed_at, thread_id, user_id, app_name, status, job_type, result)
+			SELECT $1, $1, t.id, $3, $4, 'completed', 'full_consolidation', jsonb_build_object('events', $5::int, 'kept', $2::int) FROM t`,
+			b.now.Add(at), kept, b.UserID, app, events)
+	}
+	const adapt = "SELECT hippocampus.adapt_consolidation(p_now => $1)"
+	consolidated(b.AppName+" own", 500, 500, 0)
+	consolidated(b.AppName+" one", 150, 150, 0)
+	require.Zero(t, get[int](t, b, adapt, b.now), "an app of its own does not count")
+	consolidated(b.AppName+" two", 150, 100, 0)
+	require.Equal(t, 1, get[int](t, b, adapt, b.now))
+	require.Zero(t, get[int](t, b, adapt, b.now.Add(time.Hour)), "the same events move it once")
+	require.Equal(t, []string{"* 300 0.6 0.65 0.83 0.5"}, list[string](t, b, `SELECT concat_ws(' ', app_name, events, from_importance, to_importance,
+		round(rate::numeric, 2), target_rate) FROM hippocampus.consolidation_moves`))
+	require.InDelta(t, 0.65, get[float64](t, b, "SELECT min_importance::numeric::float8 FROM hippocampus._consolidation_policy($1)", b.AppName+" one"), 1e-6)
+	require.InDelta(t, 0.6, get[float64](t, b, "SELECT min_importance::numeric::float8 FROM hippocampus._consolidation_policy($1)", b.AppName+" own"), 1e-6)
 }

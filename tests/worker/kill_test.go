@@ -39,7 +39,7 @@ func TestKill(t *testing.T) {
 		t.Helper()
 		require.Equal(t, "running", jobStatus(t, pool, job))
 		require.Zero(t, count(t, pool, `SELECT (SELECT count(*) FROM hippocampus.memories) + (SELECT count(*) FROM hippocampus.facts)
-			+ (SELECT count(*) FROM hippocampus.embeddings) + (SELECT max(consolidated_seq) FROM hippocampus.threads)`))
+			+ (SELECT count(*) FROM hippocampus.embeddings) + (SELECT max(least(replayed_seq, reflected_seq)) FROM hippocampus.threads)`))
 		passTime(t, pool)
 		start(t, pool, s)
 		waitStatus(t, pool, job, "completed")

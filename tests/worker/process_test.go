@@ -196,7 +196,7 @@ func requireOnce(t *testing.T, pool *pgxpool.Pool, thread uuid.UUID, events int)
 		want  int
 		query string
 	}{
-		"watermark": {events, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`},
+		"watermark": {events, `SELECT least(replayed_seq, reflected_seq) FROM hippocampus.threads WHERE id = $1`},
 		"episodes":  {events, `SELECT count(*) FROM hippocampus.memories WHERE thread_id = $1 AND memory_type = 'episodic'`},
 		"summaries": {1, `SELECT count(*) FROM hippocampus.memories WHERE thread_id = $1 AND memory_type = 'summary'`},
 		"insights":  {1, `SELECT count(*) FROM hippocampus.memories WHERE thread_id = $1 AND memory_type = 'semantic'`},
