@@ -87,8 +87,13 @@ func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, may
 			if err := c.write(ctx, tx, p, l, &result); err != nil {
 				return err
 			}
-		} else if result.Events == 0 {
-			result.Message = "No events to consolidate"
+		} else {
+			if result.Events == 0 {
+				result.Message = "No events to consolidate"
+			}
+			if err := c.passOver(ctx, tx, p.thread.ID, reached); err != nil {
+				return err
+			}
 		}
 		// Under the thread's lock, next_seq tells of all that any committed transaction appended.
 		done = mayComplete && reached >= c.target && (!c.waited || reached >= thread.NextSeq-1)
@@ -122,6 +127,22 @@ func (c *consolidation) complete(ctx context.Context, tx pgx.Tx) error {
 	// keeps that attempt from doubling anything; if it has ended otherwise, nothing is stored.
 	if ended.State == rivertype.JobStateCancelled || ended.State == rivertype.JobStateDiscarded {
 		return fmt.Errorf("the job is %s by now", ended.State)
+	}
+	return nil
+}
+
+// passOver moves the watermarks over events that nobody reads any more: all after them are forgotten. Else the
+// thread would be due for ever.
+func (c *consolidation) passOver(ctx context.Context, tx pgx.Tx, thread uuid.UUID, reached int64) error {
+	marks := &db.ThreadSetWatermarksParams{ID: thread}
+	if c.fast {
+		marks.ReplayedSeq = reached
+	}
+	if c.deep {
+		marks.ReflectedSeq = reached
+	}
+	if err := c.queries.ThreadSetWatermarks(ctx, tx, marks); err != nil {
+		return fmt.Errorf("move the watermarks over what is forgotten: %w", err)
 	}
 	return nil
 }

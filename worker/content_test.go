@@ -124,3 +124,37 @@ func TestForgettingHolds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Summary of food=sushi to food=sushi", prior)
 }
+
+// A conversation whose last words were forgotten is done, as any other: nothing asks for its consolidation again.
+func TestForgottenLastWordsAreConsolidated(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_consolidation_policy('app', '{"enabled": true, "min_interval_seconds": 0}')`)
+	require.NoError(t, err)
+	forget := func(text string) {
+		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.forget('ada', 'app', ARRAY(SELECT e.id FROM hippocampus.events e WHERE e.text = $1))`, text)
+		require.NoError(t, err)
+	}
+	due := func() int { // a day later
+		return b.count(t, `SELECT hippocampus.enqueue_due_consolidations(p_now => now() + interval '1 day')`)
+	}
+	b.start(t)
+	thread, all := b.thread(t, "color=red", "food=sushi"), b.thread(t, "city=Paris")
+	forget("food=sushi")
+	forget("city=Paris")
+	require.Equal(t, 2, due())
+	b.drain(t)
+	require.Equal(t, 2, b.count(t, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`, thread))
+	require.Equal(t, 1, b.count(t, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`, all))
+	require.Zero(t, due())
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.unconsolidated_threads`))
+	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.consolidation_jobs WHERE status = 'completed'`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts`))
+
+	// One sort alone moves its own watermark only.
+	b.append(t, b.pool, thread, "drink=tea")
+	forget("drink=tea")
+	b.wait(t, b.enqueue(t, b.pool, thread, worker.FastReplay), "completed")
+	require.Equal(t, []int{3, 2}, []int{b.count(t, `SELECT replayed_seq FROM hippocampus.threads WHERE id = $1`, thread),
+		b.count(t, `SELECT reflected_seq FROM hippocampus.threads WHERE id = $1`, thread)})
+}
