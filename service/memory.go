@@ -107,6 +107,11 @@ type RememberOptions struct {
 	//
 	// Defaults to none.
 	ThreadID *uuid.UUID
+
+	// Trust is whose words it holds: operator, user, agent or tool.
+	//
+	// Defaults to that of its events, its author and its category; without any of them, to user.
+	Trust string
 }
 
 // Remember stores a memory and returns its id. It is found by its words from the next statement
@@ -151,7 +156,7 @@ func (s *OpenMemoryService) remember(
 		Intensity: orValue(opts.Intensity, 0.5), MemoryType: or(opts.MemoryType, "semantic"),
 		Metadata: orEmptyObject(opts.Metadata), Now: s.now(), OccurredFrom: opts.OccurredFrom,
 		OccurredUntil: opts.OccurredUntil, Source: or(opts.Source, "client"), Tags: orEmpty(opts.Tags),
-		ThreadID: opts.ThreadID, TokenCount: s.count(content), ToSeq: opts.ToSeq, UserID: scope.UserID,
+		ThreadID: opts.ThreadID, TokenCount: s.count(content), ToSeq: opts.ToSeq, Trust: nonEmpty(opts.Trust), UserID: scope.UserID,
 	}
 	params.Embedding, params.EmbeddingModel = s.vector(opts.Embedding)
 	id, err := s.queries.MemoryRemember(ctx, conn, params)
@@ -168,7 +173,7 @@ func (o *RememberOptions) check(scope Scope, content string) error {
 	if err := checkName("content", content, maxText); err != nil {
 		return err
 	}
-	if err := checkTexts(maxID, "Author", o.Author, "Category", o.Category, "MemoryType", o.MemoryType, "Source", o.Source); err != nil {
+	if err := checkTexts(maxID, "Author", o.Author, "Category", o.Category, "MemoryType", o.MemoryType, "Source", o.Source, "Trust", o.Trust); err != nil {
 		return err
 	}
 	if err := errors.Join(checkShare("Importance", o.Importance), checkShare("InitialScore", o.InitialScore),

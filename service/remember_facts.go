@@ -37,7 +37,8 @@ type RememberFactsOptions struct {
 	// Defaults to now.
 	At *time.Time
 
-	// Author is who said it. Of a tool's words no rule is drawn, and none is confirmed or ended.
+	// Author is who said it. Of a tool's words, and an agent's, no rule is drawn, and none is confirmed
+	// or ended.
 	//
 	// Defaults to user.
 	Author string
@@ -46,6 +47,12 @@ type RememberFactsOptions struct {
 	//
 	// Defaults to none.
 	ThreadID *uuid.UUID
+
+	// Trust is whose word it is that the author said so: agent where an agent passes on what a user
+	// is to have said. Of an agent's word no rule is drawn, and none is confirmed or ended.
+	//
+	// Defaults to the author's.
+	Trust string
 }
 
 // FactOutcome is what became of a fact.
@@ -127,7 +134,7 @@ func (s *OpenMemoryService) ExtractFacts(
 	if s.config.Reflector == nil {
 		return nil, fmt.Errorf("%w: the config has no Reflector, which draws facts from a text; state them with UpsertFact", db.ErrInvalidArgument)
 	}
-	if err := errors.Join(checkScope(scope), checkName("text", text, maxText), checkText("Author", opts.Author, maxID)); err != nil {
+	if err := errors.Join(checkScope(scope), checkName("text", text, maxText), checkTexts(maxID, "Author", opts.Author, "Trust", opts.Trust)); err != nil {
 		return nil, err
 	}
 	at := opts.At
@@ -146,7 +153,8 @@ func (s *OpenMemoryService) ExtractFacts(
 	facts := make([]*StatedFact, len(reflection.Facts))
 	for i, f := range reflection.Facts {
 		facts[i] = &StatedFact{statement: truth.Statement{
-			Author: or(opts.Author, "user"), Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key, ValidFrom: f.ValidFrom, Value: f.Value,
+			Author: or(opts.Author, "user"), Confidence: f.Confidence, FactType: f.Type, Intensity: f.Intensity, Key: f.Key,
+			Trust: opts.Trust, ValidFrom: f.ValidFrom, Value: f.Value,
 		}}
 	}
 	if len(facts) == 0 {

@@ -37,9 +37,10 @@ type Statement struct {
 	TokenCount *int32          `json:"token_count,omitempty"`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 	Decisions  []Decision      `json:"decisions,omitempty"`
-	// Author is who said it, and Sequences are the events of its thread that it was drawn from: its trust
+	// Author is who said it, Trust is whose word that is, and Sequences are the events of its thread that it was drawn from: its trust
 	// is the least of theirs.
 	Author    string  `json:"author,omitempty"`
+	Trust     string  `json:"trust,omitempty"`
 	Sequences []int64 `json:"sequences,omitempty"`
 
 	// Text is how it reads.

@@ -74,7 +74,8 @@ type message struct {
 
 // Memory gives the eight tools of an agent that remembers and forgets: remember_facts, store_memory,
 // replace_memory_block, append_memory_block, forget_memory, recall_memories, recall_memory_block,
-// recall_conversation. remember_facts needs a service with a Reflector.
+// recall_conversation. remember_facts needs a service with a Reflector. What they store is an agent's
+// word, whoever the agent says had it: no rule comes of it.
 func Memory(svc *service.OpenMemoryService) []*Tool {
 	return fenced(svc, append(truthTools(svc), storeMemory(svc), replaceBlock(svc), appendBlock(svc), recallMemories(svc),
 		recallBlock(svc), recallConversation(svc)))
@@ -91,10 +92,18 @@ func storeMemory(svc *service.OpenMemoryService) *Tool {
 			"The same text again strengthens the memory that is there. For statements that can become untrue, use remember_facts.",
 	}, func(ctx context.Context, scope service.Scope, in *contentIn) (*storedOut, error) {
 		id, err := svc.Remember(ctx, scope, in.Content, &service.RememberOptions{
-			Category: in.Category, Source: in.Source, Tags: in.Tags,
+			Category: in.Category, Source: in.Source, Tags: in.Tags, Trust: trustOf(in.Category),
 		})
 		return &storedOut{MemoryID: id}, err
 	})
+}
+
+// trustOf is whose words an agent stores: its own, whoever it says had them; what a tool gave is the tool's.
+func trustOf(category string) string {
+	if category == "tool-use" {
+		return service.TrustTool
+	}
+	return service.TrustAgent
 }
 
 func replaceBlock(svc *service.OpenMemoryService) *Tool {
@@ -139,7 +148,7 @@ func written(block *service.Block, err error) (*writtenOut, error) {
 
 func recallMemories(svc *service.OpenMemoryService) *Tool {
 	return New(Spec{
-		Name: "recall_memories", Title: "Recall memories", ReadOnly: true, Refine: refineQuery,
+		Name: "recall_memories", Title: "Recall memories", Refine: refineQuery,
 		Description: "Finds the facts and memories that answer a query, by meaning and by words, best first. " +
 			"What is strongly held and new comes before what fades. What is recalled is strengthened a little.",
 	}, func(ctx context.Context, scope service.Scope, in *queryIn) (*service.Recalled, error) {

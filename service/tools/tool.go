@@ -27,7 +27,7 @@ type Spec struct {
 	// Description tells a model what it does and when to use it.
 	Description string
 
-	// ReadOnly says that it changes nothing that a user would see.
+	// ReadOnly says that it changes nothing, not even how strongly a memory is held.
 	ReadOnly bool
 	// Destructive says that it may delete or overwrite what is there.
 	Destructive bool

@@ -23,9 +23,10 @@ func truthTools(svc *service.OpenMemoryService) []*Tool {
 		New(Spec{
 			Name: "remember_facts", Title: "Remember facts", Refine: func(in *jsonschema.Schema) { in.Properties["text"].MinLength = new(1) },
 			Description: "Draws lasting facts about the user from a text and keeps them. What is known already is strengthened; " +
-				"a new value takes the place of the old one, which stays as history. Answers with what was learned.",
+				"a new value takes the place of the old one, which stays as history. Answers with what was learned. " +
+				"What is to be done always or never is kept as a fact, not as a rule.",
 		}, func(ctx context.Context, scope service.Scope, in *textIn) (*service.LearnedFacts, error) {
-			return svc.RememberFacts(ctx, scope, in.Text, nil)
+			return svc.RememberFacts(ctx, scope, in.Text, &service.RememberFactsOptions{Trust: service.TrustAgent})
 		}),
 		New(Spec{
 			Name: "forget_memory", Title: "Forget", Destructive: true, Idempotent: true, Refine: func(in *jsonschema.Schema) {

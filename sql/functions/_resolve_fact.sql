@@ -15,21 +15,23 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     o hippocampus.fact_outcomes;
-    v_trust text := hippocampus._fact_trust(p_user_id, p_app_name, p_fact, p_thread_id);
+    v_trust text := hippocampus._fact_trust(p_user_id, p_app_name, p_fact, p_thread_id, p_now);
     v_type text := coalesce(p_fact ->> 'fact_type', 'custom');
+    v_rules boolean := v_trust <> 'tool' AND (p_fact -> 'metadata' ? 'domain' OR coalesce(hippocampus._claimed_by(p_fact), 'user') <> 'agent') IS TRUE;
     v_shared boolean := coalesce((nullif(p_fact -> 'shared_key', 'null'))::boolean, false);
     v_old record;
     v_taken boolean := false; -- the key is another one's, which holds as well
     v_retired jsonb[] := '{}';
 BEGIN
-    -- a tool neither lays down a rule nor confirms or ends one; and a lesson is told by rules alone
-    o := ROW (p_position, 'new', NULL, CASE WHEN v_trust = 'tool' AND v_type = 'rule' THEN 'custom' ELSE v_type END,
+    -- a tool neither lays down a rule nor confirms or ends one, nor does an agent by its own word; and a lesson is told
+    -- by rules alone
+    o := ROW (p_position, 'new', NULL, CASE WHEN v_type = 'rule' AND NOT v_rules THEN 'custom' ELSE v_type END,
         p_fact ->> 'key', p_fact -> 'value', NULL, 0, coalesce((p_fact ->> 'intensity')::double precision, 0.5), '[]');
     FOR v_old IN -- a duplicate first: it decides; then what nobody has decided on
         SELECT c.*, bool_or(c.relation IS NULL) OVER () AS open, max(c.similarity) OVER () AS nearest
         FROM hippocampus._fact_candidates(p_user_id, p_app_name, o.key, o.fact_type, o.value,
             nullif(p_fact -> 'embedding', 'null')::text::public.vector, nullif(p_fact -> 'decisions', 'null'),
-            CASE WHEN v_trust = 'tool' THEN ARRAY['preference', 'profile', 'custom']
+            CASE WHEN NOT v_rules THEN ARRAY['preference', 'profile', 'custom']
                 WHEN v_type = 'rule' AND p_fact -> 'metadata' ? 'domain' THEN ARRAY['rule']
                 ELSE ARRAY['preference', 'profile', 'custom', 'rule'] END, v_shared) c
         ORDER BY c.relation = 'DUPLICATE' DESC NULLS LAST, c.same_key DESC, c.similarity DESC, c.id

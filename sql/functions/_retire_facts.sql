@@ -1,6 +1,6 @@
 -- What a new fact supersedes ends where that one begins. Learned late about an earlier time, it is the new one
--- that has ended; much less sure (by more than fact_supersede_margin), it never held: a guess retires nothing.
--- Of the same key, upsert_fact has done so already, and the reason is all that is left to say.
+-- that has ended, where the first of those that followed began. A guess never held, and retires nothing: of it, and
+-- of what has its own key, _state_fact has said so already, and the reason is all that is left to say.
 CREATE OR REPLACE FUNCTION hippocampus._retire_facts(
     p_user_id text,
     p_app_name text,
@@ -12,7 +12,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_margin double precision := hippocampus._setting(p_app_name, 'fact_supersede_margin');
     v_new hippocampus.facts;
     v_old record;
 BEGIN
@@ -22,14 +21,12 @@ BEGIN
         SELECT f.*, coalesce(r ->> 'decided_by', 'key') AS decided_by, r ->> 'reason' AS reason
         FROM unnest(p_retired) r
         JOIN hippocampus.facts f ON f.id = (r ->> 'id')::uuid AND f.user_id = p_user_id AND f.app_name = p_app_name
-        ORDER BY f.valid_from DESC, f.id
+        ORDER BY f.valid_from, f.id
     LOOP
-        IF v_old.fact_type = v_new.fact_type AND v_old.key = v_new.key THEN
+        IF v_new.valid_until = v_new.valid_from OR v_old.fact_type = v_new.fact_type AND v_old.key = v_new.key THEN
             UPDATE hippocampus.facts f SET closed_by = left(v_old.decided_by, 60), closed_reason = left(v_old.reason, 1000)
             WHERE f.id IN (v_old.id, v_new.id) AND f.superseded_by IN (v_old.id, v_new.id) AND f.closed_at IS NOT NULL
               AND f.user_id = p_user_id AND f.app_name = p_app_name;
-        ELSIF v_new.confidence < v_old.confidence - v_margin THEN
-            PERFORM hippocampus._close_fact(p_user_id, p_app_name, v_new.id, v_old.id, v_new.valid_from, v_old.decided_by, v_old.reason, p_now);
         ELSIF v_new.valid_from < v_old.valid_from THEN
             PERFORM hippocampus._close_fact(p_user_id, p_app_name, v_new.id, v_old.id, v_old.valid_from, v_old.decided_by, v_old.reason, p_now);
         ELSE

@@ -1,6 +1,6 @@
 -- A fact that was stated again: its intensity moves towards the new reading, as an average of all; it counts
 -- as used now. Told by another conversation too, it no longer belongs to the first alone. A lesson gains
--- confidence. Said in these words by somebody who is trusted more (p_trust; null: in other words), it is theirs as well.
+-- confidence. Said in these words by a person (p_trust; null: in other words), it is theirs as well.
 CREATE OR REPLACE FUNCTION hippocampus._strengthen_fact(
     p_user_id text,
     p_app_name text,
@@ -20,7 +20,7 @@ BEGIN ATOMIC
         confidence = CASE WHEN f.fact_type = 'rule' AND f.metadata ? 'domain'
             THEN hippocampus._lesson_confidence(p_app_name, f.confidence, true, p_confidence)
             ELSE greatest(f.confidence, p_confidence) END,
-        trust = CASE hippocampus._least_trust(ARRAY[f.trust, p_trust]) WHEN f.trust THEN coalesce(p_trust, f.trust) ELSE f.trust END,
+        trust = hippocampus._joint_trust(f.trust, p_trust),
         thread_id = CASE WHEN f.thread_id = p_thread_id THEN f.thread_id END,
         last_accessed_at = greatest(f.last_accessed_at, p_now)
     WHERE f.id = p_id AND f.user_id = p_user_id AND f.app_name = p_app_name;

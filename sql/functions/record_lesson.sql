@@ -41,7 +41,7 @@ BEGIN
         'decisions', p_decisions);
     PERFORM hippocampus._check_fact(1, v_fact);
     PERFORM hippocampus._check_rule_trust('rule', coalesce(p_key, p_domain),
-        hippocampus._fact_trust(p_user_id, p_app_name, v_fact, p_thread_id));
+        hippocampus._fact_trust(p_user_id, p_app_name, v_fact, p_thread_id, p_now));
     SELECT r.* INTO v_outcome FROM hippocampus.remember_facts(p_user_id, p_app_name, jsonb_build_array(v_fact), p_thread_id,
         p_embedding_model, p_undecided, p_dry_run, p_now) r;
     IF v_outcome.action <> 'undecided' AND NOT p_dry_run AND p_thread_id IS NOT NULL AND cardinality(p_sequences) > 0

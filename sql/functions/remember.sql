@@ -68,7 +68,7 @@ BEGIN
         access_count = least(m.access_count, 2147483646) + 1,
         importance = greatest(m.importance, excluded.importance),
         last_accessed_at = greatest(m.last_accessed_at, excluded.last_accessed_at),
-        trust = CASE hippocampus._least_trust(ARRAY[m.trust, excluded.trust]) WHEN m.trust THEN excluded.trust ELSE m.trust END,
+        trust = hippocampus._joint_trust(m.trust, excluded.trust),
         thread_id = CASE WHEN m.thread_id = excluded.thread_id THEN m.thread_id END,
         tags = hippocampus._check_tags('p_tags, with those of the memory that is there,',
             ARRAY(SELECT DISTINCT t FROM unnest(m.tags || excluded.tags) t ORDER BY t)),

@@ -11,7 +11,8 @@
 -- meanwhile makes the fact undecided again. Writers of one user's facts follow each other here, so that the
 -- same fact drawn by many at once is one row.
 -- The sequences of a fact are the events of p_thread_id that it was drawn from: its trust is the least of theirs, and
--- what is known from these very events is not strengthened by them. A rule of a tool's words becomes a custom fact.
+-- what is known from these very events is not strengthened by them. A rule of a tool's words, or by an agent's own word
+-- (trust or author; an application that records a lesson vouches for it), becomes a custom fact.
 CREATE OR REPLACE FUNCTION hippocampus.remember_facts(
     p_user_id text,
     p_app_name text,
@@ -50,6 +51,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.remember_facts IS
-    'States facts ({fact_type, key, value, confidence, intensity, valid_from, embedding, token_count, metadata, decisions, trust or author, sequences of p_thread_id, shared_key}) and returns what became of each: new, duplicate (the one that is there is strengthened), supersedes (the old one ends and stays as history), distinct, or, with p_undecided ''return'', undecided, which writes nothing and names the candidates that a classifier should compare it with. The bands are the setting similarity. A fact that a tool told is never a rule, and never ends or confirms one. p_dry_run writes nothing at all.';
+    'States facts ({fact_type, key, value, confidence, intensity, valid_from, embedding, token_count, metadata, decisions, trust or author, sequences of p_thread_id, shared_key}) and returns what became of each: new, duplicate (the one that is there is strengthened), supersedes (the old one ends and stays as history), distinct, or, with p_undecided ''return'', undecided, which writes nothing and names the candidates that a classifier should compare it with. The bands are the setting similarity. A fact that a tool told, or an agent by its own word (its trust or author), is never a rule, and never ends or confirms one. p_dry_run writes nothing at all.';
 REVOKE ALL ON FUNCTION hippocampus.remember_facts FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.remember_facts TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
