@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION hippocampus._effective_importance(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     -- by way of numeric, so that 0.7 of single precision is at least 0.7
-    SELECT least(1.0, p_importance::numeric::double precision + least(0.2, 0.05 * ln(1.0 + p_access_count)::double precision));
+    SELECT least(1.0, p_importance::numeric::double precision + least(0.2, 0.05 * ln(1.0::double precision + p_access_count)));
 END;
 COMMENT ON FUNCTION hippocampus._effective_importance IS
     'Importance raised by use: + 0.05 · ln(1 + access count), at most 0.2 more and never above 1.';

@@ -53,7 +53,7 @@ BEGIN
           ORDER BY t.df, t.term) w;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
-        SELECT t.n AS term, t.number, t.place, v_finder_idf[t.n] * t.tf * 2.2 / (t.tf + 1.2 * (0.6 + 0.4 * t.length / v_mean)) AS weight
+        SELECT t.n AS term, t.number, t.place, v_finder_idf[t.n] * t.tf * 2.2 / (t.tf + 1.2 * (0.6 + 0.4 * (t.length / v_mean))) AS weight
         FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_finders,
             CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 17 END) t
         WHERE p_thread_number IS NULL OR t.place / 16777216 = p_thread_number
@@ -66,11 +66,11 @@ BEGIN
     ), told AS MATERIALIZED ( -- IS TRUE keeps it from becoming a join, whose size a general plan guesses wrong
         SELECT h.number, h.place, h.term, h.weight FROM hits h WHERE (h.number IN (SELECT f.number FROM found f)) IS TRUE
         UNION ALL
-        SELECT r.number, r.place, -array_position(v_others, u.term),
-            v_other_idf[array_position(v_others, u.term)] * u.tf * 2.2 / (u.tf + 1.2 * (0.6 + 0.4 * r.length / v_mean))
+        SELECT r.number, r.place, -o.n, o.idf * c.tf * 2.2 / (c.tf + 1.2 * (0.6 + 0.4 * (r.length / v_mean)))
         FROM rows r
-        CROSS JOIN LATERAL unnest(r.terms, r.counts) AS u (term, tf)
-        WHERE u.term = ANY (v_others)
+        CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
+        CROSS JOIN LATERAL (SELECT r.counts[array_position(r.terms, o.term)] AS tf) c
+        WHERE c.tf IS NOT NULL
     ), lenders AS MATERIALIZED (
         SELECT r.number, r.asks FROM rows r ORDER BY r.weight DESC, r.number < 0 DESC, abs(r.number) DESC LIMIT 200
     ), near AS (
@@ -78,7 +78,7 @@ BEGIN
         FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1
                     AND (t.number IN (SELECT l.number FROM lenders l WHERE l.asks)) IS TRUE THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
               FROM told t
-              CROSS JOIN (VALUES (-2, 0.3), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
+              CROSS JOIN (VALUES (-2, 0.3::float8), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
               WHERE t.place IS NOT NULL
                 AND (d.step = 0 OR (t.number IN (SELECT l.number FROM lenders l)) IS TRUE)
               GROUP BY 1, 2) s
@@ -93,7 +93,7 @@ BEGIN
         CROSS JOIN LATERAL (SELECT h.number, h.next_seq FROM hippocampus.threads h
             WHERE h.number = n.number AND h.user_id = p_user_id AND h.app_name = p_app_name LIMIT 1) t
     ), talks AS (
-        SELECT w.number, sum(r.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * l.turns / v_turns))) AS session
+        SELECT w.number, sum(r.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (l.turns / v_turns)))) AS session
         FROM lengths l
         JOIN heard w ON w.number = l.number
         JOIN rarity r ON r.term = w.term

@@ -18,7 +18,7 @@ BEGIN ATOMIC
             ELSE s.since + make_interval(secs => 86400.0 * least(1000000.0, ln(s.score / nullif((p_policy).threshold, 0)) / s.rate) - 1) END))) END
     FROM (VALUES
         ((p_policy).initial_weight * p_initial_score, (p_policy).decay_rate, p_created_at),
-        (CASE (p_policy).model WHEN 'strength' THEN p_running_intensity ELSE (1.0 + ln(1.0 + p_access_count)) / 5.0 END,
+        (CASE (p_policy).model WHEN 'strength' THEN p_running_intensity ELSE (1.0 + ln(1.0::double precision + p_access_count)) / 5.0 END,
          CASE (p_policy).model WHEN 'strength' THEN 0.024 / hippocampus.decay_resistance(p_access_count) ELSE (p_policy).decay_rate END,
          p_last_accessed_at)) AS s (score, rate, since);
 END;

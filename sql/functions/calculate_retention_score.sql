@@ -15,7 +15,7 @@ BEGIN ATOMIC
         THEN hippocampus._refuse_curve(p_last_accessed_at, p_now)
         ELSE least(1.0, exp(-least(700.0, least(1e9, greatest(0.0, coalesce(p_decay_rate, 0.1)))
             * greatest(0.0, extract(epoch FROM p_now - p_last_accessed_at)::double precision) / 86400.0))
-        * (1.0 + ln(1.0 + greatest(0, p_access_count))) / 5.0) END;
+        * (1.0 + ln(1.0::double precision + greatest(0, p_access_count))) / 5.0) END;
 END;
 COMMENT ON FUNCTION hippocampus.calculate_retention_score IS
     'How well a memory is retained, 0 to 1: least(1, exp(-λ·days since the last access) · (1 + ln(1 + accesses)) / 5). λ is per day. 0.2 for a fresh memory that nobody has read.';
