@@ -106,8 +106,10 @@ test-adk: ## Test adk/ against a clone of ADK for Go: make test-adk ADK=folder
 	@scripts/test-adk "$(ADK)" $(ARGS)
 
 .PHONY: bench
-bench: ## Run the benchmarks
-	@$(WITH_DATABASE) go test -run '^$$' -bench . $(ARGS) ./tests/bench/...
+bench: ## Run the benchmarks, the private Postgres started anew with a quarter of the memory for its buffers
+	@scripts/postgres stop && megabytes=$$(($$(getconf _PHYS_PAGES) / 4 * $$(getconf PAGESIZE) / 1048576)) && \
+	export HIPPOCAMPUS_POSTGRES_OPTIONS="-c shared_buffers=$${megabytes}MB $$HIPPOCAMPUS_POSTGRES_OPTIONS" && \
+	$(WITH_DATABASE) go test -run '^$$' -bench . $(ARGS) ./tests/bench/...
 
 .PHONY: bench/peers
 bench/peers: ## Run other memories beside this one, from npm, on one database; PEERS='--rows 1000' for more

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	warmUp       = 20      // searches before the measured ones
 	streamProbes = 500_000 // stream of the queries, beyond those of the rows
 	vectorTop    = 10
 	vectorPool   = 100 // what a search for ten asks the vector arm for
@@ -87,32 +86,17 @@ type tenantMeter struct {
 	tenant  tenantSize
 }
 
-// alone measures one client. The ways of searching take turns, so that each has the same conditions.
+// alone measures one client.
 func (m *tenantMeter) alone(ctx context.Context) error {
 	bar := m.Progress(len(m.probes), m.tenant.user)
 	var bare, search, words, vector []time.Duration
-	for i := range warmUp + len(m.probes) {
-		p := m.probes[i%len(m.probes)]
-		for _, way := range []struct {
-			times *[]time.Duration
-			run   func() error
-		}{
-			{&bare, func() error { return m.bare(ctx, p) }},
-			{&search, func() error { return m.search(ctx, p.text, p.vector) }},
-			{&words, func() error { return m.search(ctx, p.text, nil) }},
-			{&vector, func() error { return m.search(ctx, "", p.vector) }},
-		} {
-			start := time.Now()
-			if err := way.run(); err != nil {
-				return err
-			}
-			if i >= warmUp {
-				*way.times = append(*way.times, time.Since(start))
-			}
-		}
-		if i >= warmUp {
-			bar.Add(1)
-		}
+	err := inTurns(len(m.probes), warmUp, nil, bar,
+		way{times: &bare, run: func(i int) error { return m.bare(ctx, m.probes[i]) }},
+		way{times: &search, run: func(i int) error { return m.search(ctx, m.probes[i].text, m.probes[i].vector) }},
+		way{times: &words, run: func(i int) error { return m.search(ctx, m.probes[i].text, nil) }},
+		way{times: &vector, run: func(i int) error { return m.search(ctx, "", m.probes[i].vector) }})
+	if err != nil {
+		return err
 	}
 	m.result.Bare, m.result.Search, m.result.Words, m.result.Vector = latency(bare), latency(search), latency(words), latency(vector)
 	bar.Finish()

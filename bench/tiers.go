@@ -126,7 +126,7 @@ func (t *tiers) clear(ctx context.Context) error {
 	return nil
 }
 
-// shortTerm appends and reads in one connection, with and without a policy in turns.
+// shortTerm appends and reads in one connection, with and without a policy.
 func (t *tiers) shortTerm(ctx context.Context) error {
 	conn, err := t.Pool.Acquire(ctx)
 	if err != nil {
@@ -145,25 +145,18 @@ func (t *tiers) shortTerm(ctx context.Context) error {
 		threads[app] = id
 	}
 	source := t.space.source(streamProbes)
-	times := map[string][]time.Duration{}
-	cpu := map[string]float64{}
-	bar := t.Progress(t.opts.Events, "short-term memory")
-	for i := range warmUp + t.opts.Events {
-		for _, app := range []string{tiersApp, tiersPolicyApp} {
-			text, before := source.text(), t.cpu(ctx, conn)
-			start := time.Now()
+	r, n := t.results, float64(max(1, t.opts.Events))
+	appending := func(app string) func(int) error {
+		return func(int) error {
 			_, err := conn.Exec(ctx, `SELECT hippocampus.append_event($1, 'agent', 'message', to_jsonb($2::text), p_importance => 0.9,
-				p_token_count => 40)`, threads[app], text)
-			took := time.Since(start)
+				p_token_count => 40)`, threads[app], source.text())
 			if err != nil {
 				return fmt.Errorf("append: %w", err)
 			}
-			if i >= warmUp {
-				times[app] = append(times[app], took)
-				cpu[app] += t.cpu(ctx, conn) - before
-			}
+			return nil
 		}
-		start := time.Now()
+	}
+	reading := func(int) error {
 		rows, err := conn.Query(ctx, "SELECT * FROM hippocampus.short_term_memory($1, $2)", tiersUser, tiersApp)
 		if err != nil {
 			return fmt.Errorf("read short-term memory: %w", err)
@@ -173,15 +166,20 @@ func (t *tiers) shortTerm(ctx context.Context) error {
 		if err := rows.Err(); err != nil {
 			return fmt.Errorf("read short-term memory: %w", err)
 		}
-		if i >= warmUp {
-			times["window"] = append(times["window"], time.Since(start))
-			bar.Add(1)
-		}
+		return nil
+	}
+	var free, governed, window []time.Duration
+	bar := t.Progress(t.opts.Events, "short-term memory")
+	err = inTurns(t.opts.Events, warmUp, func() float64 { return t.cpu(ctx, conn) }, bar,
+		way{run: appending(tiersApp), times: &free, cpu: &r.AppendCPU},
+		way{run: appending(tiersPolicyApp), times: &governed, cpu: &r.PolicyCPU},
+		way{run: reading, times: &window})
+	if err != nil {
+		return err
 	}
 	bar.Finish()
-	r, n := t.results, float64(max(1, t.opts.Events))
-	r.Append, r.Policy, r.Window = latency(times[tiersApp]), latency(times[tiersPolicyApp]), latency(times["window"])
-	r.AppendCPU, r.PolicyCPU = cpu[tiersApp]/n, cpu[tiersPolicyApp]/n
+	r.Append, r.Policy, r.Window = latency(free), latency(governed), latency(window)
+	r.AppendCPU, r.PolicyCPU = r.AppendCPU/n, r.PolicyCPU/n
 	return nil
 }
 
@@ -229,31 +227,30 @@ func (t *tiers) longTerm(ctx context.Context) error {
 // recalls measures the three ways of recall on personas in turns.
 func (t *tiers) recalls(ctx context.Context, svc *service.OpenMemoryService, personas []*PersonaSize) (all [3]Latency, err error) {
 	source := t.space.source(streamProbes + 1)
+	probes := make([]probe, t.opts.Queries)
+	for i := range probes {
+		probes[i] = probe{text: source.query(), vector: source.vector()}
+	}
+	scope := func(i int) service.Scope {
+		return service.Scope{AppName: t.results.App, UserID: personas[i%len(personas)].User}
+	}
 	var times [3][]time.Duration
 	bar := t.Progress(t.opts.Queries, "recall")
-	for i := range max(warmUp, len(personas)) + t.opts.Queries {
-		scope := service.Scope{AppName: t.results.App, UserID: personas[i%len(personas)].User}
-		text, vector := source.query(), source.vector()
-		for way, run := range []func() error{
-			func() error { _, err := svc.Recall(ctx, scope, nil); return err },
-			func() error {
-				_, err := svc.Recall(ctx, scope, &service.RecollectOptions{MinImportance: 0.5, Types: []string{"chat", "decision"}})
-				return err
-			},
-			func() error {
-				_, err := svc.RecallSimilar(ctx, scope, text, &service.RecollectOptions{Limit: vectorTop, QueryEmbedding: vector})
-				return err
-			},
-		} {
-			start := time.Now()
-			if err := run(); err != nil {
-				return all, err
-			}
-			if i >= max(warmUp, len(personas)) {
-				times[way] = append(times[way], time.Since(start))
-			}
-		}
-		bar.Add(1)
+	err = inTurns(t.opts.Queries, max(warmUp, len(personas)), nil, bar,
+		way{times: &times[0], run: func(i int) error {
+			_, err := svc.Recall(ctx, scope(i), nil)
+			return err
+		}},
+		way{times: &times[1], run: func(i int) error {
+			_, err := svc.Recall(ctx, scope(i), &service.RecollectOptions{MinImportance: 0.5, Types: []string{"chat", "decision"}})
+			return err
+		}},
+		way{times: &times[2], run: func(i int) error {
+			_, err := svc.RecallSimilar(ctx, scope(i), probes[i].text, &service.RecollectOptions{Limit: vectorTop, QueryEmbedding: probes[i].vector})
+			return err
+		}})
+	if err != nil {
+		return all, err
 	}
 	bar.Finish()
 	for way := range times {
