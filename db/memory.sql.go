@@ -271,9 +271,10 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryPreviewForget = `-- name: MemoryPreviewForget :many
-SELECT source, id, text, similarity, created_at FROM hippocampus.preview_forget(
+SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE '' END::text AS text, p.similarity, p.created_at, p.meant
+FROM hippocampus.preview_forget(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
-    p_threshold => $5, p_limit => $6)
+    p_threshold => $5, p_limit => $6) p
 `
 
 type MemoryPreviewForgetParams struct {
@@ -285,7 +286,17 @@ type MemoryPreviewForgetParams struct {
 	MaxRows        int32
 }
 
-func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryPreviewForgetParams) ([]*ForgetMatch, error) {
+type MemoryPreviewForgetRow struct {
+	Source     string
+	ID         uuid.UUID
+	Text       string
+	Similarity float64
+	CreatedAt  time.Time
+	Meant      bool
+}
+
+// What goes along is counted only: it may be a whole conversation.
+func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryPreviewForgetParams) ([]*MemoryPreviewForgetRow, error) {
 	rows, err := db.Query(ctx, memoryPreviewForget,
 		arg.UserID,
 		arg.AppName,
@@ -298,15 +309,16 @@ func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryP
 		return nil, err
 	}
 	defer rows.Close()
-	items := []*ForgetMatch{}
+	items := []*MemoryPreviewForgetRow{}
 	for rows.Next() {
-		var i ForgetMatch
+		var i MemoryPreviewForgetRow
 		if err := rows.Scan(
 			&i.Source,
 			&i.ID,
 			&i.Text,
 			&i.Similarity,
 			&i.CreatedAt,
+			&i.Meant,
 		); err != nil {
 			return nil, err
 		}

@@ -295,15 +295,6 @@ type Finding struct {
 	Hint   string
 }
 
-// What preview_forget returns: the memories and facts that forget_memory would delete.
-type ForgetMatch struct {
-	Source     string
-	ID         uuid.UUID
-	Text       string
-	Similarity float64
-	CreatedAt  time.Time
-}
-
 // What forget_memory and forget_user return: how much is gone.
 type ForgottenCounts struct {
 	Memories int64

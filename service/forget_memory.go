@@ -31,7 +31,7 @@ type ForgetMemoryOptions struct {
 	// Defaults to LogKeep.
 	Log string
 
-	// Preview lists what would be forgotten, and forgets nothing.
+	// Preview lists what the description means, counts all that would go, and forgets nothing.
 	Preview bool
 
 	// QueryEmbedding is the description's vector, from the deployment's embedding model.
@@ -55,15 +55,17 @@ type ForgetMatch struct {
 	CreatedAt  time.Time `json:"created_at"`
 }
 
-// Forgotten is what is gone.
+// Forgotten is what is gone or, of a preview, would be.
 type Forgotten struct {
 	Memories int64 `json:"memories"`
 	Facts    int64 `json:"facts"`
-	// Events are those that told it, and are passed over from now on; of a user, those deleted.
+	// Events are those that told it, and are passed over from now on, with LogErase emptied; of a user,
+	// those deleted.
 	Events int64 `json:"events"`
 	// Threads are those deleted.
 	Threads int64 `json:"threads"`
-	// Matches are what a preview found.
+	// Matches are what a preview found that the description means. The counts are of these and of what
+	// goes along with them.
 	Matches []*ForgetMatch `json:"matches,omitempty"`
 	// Degraded says that the embedder failed, or its vectors were dropped, and the description was matched by words alone.
 	Degraded bool `json:"degraded,omitempty"`
@@ -140,11 +142,7 @@ func (s *OpenMemoryService) forgetMemory(
 		if err != nil {
 			return nil, fmt.Errorf("preview forgetting: %w", db.WrapGo(err))
 		}
-		forgotten := &Forgotten{Matches: make([]*ForgetMatch, len(rows))}
-		for i, row := range rows {
-			forgotten.Matches[i] = new(ForgetMatch(*row))
-		}
-		return forgotten, nil
+		return previewOf(rows), nil
 	}
 	counts, err := s.queries.MemoryForgetByMeaning(ctx, conn, &db.MemoryForgetByMeaningParams{
 		AppName: scope.AppName, Log: or(opts.Log, LogKeep), MaxRows: limit, Query: description, QueryEmbedding: vector,
@@ -154,6 +152,26 @@ func (s *OpenMemoryService) forgetMemory(
 		return nil, fmt.Errorf("forget: %w", db.WrapGo(err))
 	}
 	return forgottenOf(counts), nil
+}
+
+func previewOf(rows []*db.MemoryPreviewForgetRow) *Forgotten {
+	preview := &Forgotten{Matches: []*ForgetMatch{}}
+	for _, r := range rows {
+		if r.Meant {
+			preview.Matches = append(preview.Matches, &ForgetMatch{
+				CreatedAt: r.CreatedAt, ID: r.ID, Similarity: r.Similarity, Source: r.Source, Text: r.Text,
+			})
+		}
+		switch r.Source {
+		case "memory":
+			preview.Memories++
+		case "fact":
+			preview.Facts++
+		case "event":
+			preview.Events++
+		}
+	}
+	return preview
 }
 
 func forgottenOf(c *db.ForgottenCounts) *Forgotten {

@@ -173,7 +173,7 @@ func TestPersona(t *testing.T) {
 		require.Empty(t, must(p.Clusters(t.Context(), &service.ClustersOptions{Until: new(time.Now().Add(-48 * time.Hour))})))
 		require.Empty(t, must(wake(t, b, "other").Clusters(t.Context(), nil)))
 		require.Empty(t, must(wake(t, b, "other").ClusterMemories(t.Context(), name, 0)))
-		require.Equal(t, 1, must(p.Forget(t.Context(), logs)))
+		require.Equal(t, 2, must(p.Forget(t.Context(), logs)), "with its cluster")
 		require.Empty(t, must(p.Clusters(t.Context(), nil)), "its name may tell of what is forgotten")
 
 		id := must(p.Sleep(t.Context()))

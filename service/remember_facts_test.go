@@ -208,6 +208,7 @@ func TestForgetByMeaning(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, forgotten.Matches, 1)
 	require.Equal(t, "about redux: strongly dislikes Redux", forgotten.Matches[0].Text)
+	require.Equal(t, int64(1), forgotten.Facts, "all that would go is counted")
 	forgotten, err = b.svc.ForgetMemory(t.Context(), ada, "that I dislike Redux", nil)
 	require.NoError(t, err)
 	require.Equal(t, &service.Forgotten{Facts: 1}, forgotten)

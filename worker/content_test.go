@@ -144,12 +144,17 @@ func TestForgottenLastWordsAreConsolidated(t *testing.T) {
 	forget("city=Paris")
 	require.Equal(t, 2, due())
 	b.drain(t)
-	require.Equal(t, 2, b.count(t, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`, thread))
-	require.Equal(t, 1, b.count(t, `SELECT consolidated_seq FROM hippocampus.threads WHERE id = $1`, all))
+	require.Equal(t, 2, b.count(t, `SELECT least(replayed_seq, reflected_seq) FROM hippocampus.threads WHERE id = $1`, thread))
+	require.Equal(t, 1, b.count(t, `SELECT least(replayed_seq, reflected_seq) FROM hippocampus.threads WHERE id = $1`, all))
 	require.Zero(t, due())
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.unconsolidated_threads`))
 	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.consolidation_jobs WHERE status = 'completed'`))
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts`))
+
+	// Forgotten after it was reflected on, an event takes the fact along.
+	forget("color=red")
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.facts`))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.memories`))
 
 	// One sort alone moves its own watermark only.
 	b.append(t, b.pool, thread, "drink=tea")

@@ -160,6 +160,16 @@ func TestIndex(t *testing.T) {
 		require.NoError(t, err)
 		b.index(t)
 		require.Len(t, b.indexes(t), 1)
+		// So does a user that a client forgets, who has no right to drop it: it is empty, and names the user until then.
+		named := func() int {
+			return b.count(t, `SELECT (SELECT count(*) FROM hippocampus.vector_indexes WHERE user_id = 'ada') + (SELECT count(*) FROM pg_index i
+				WHERE i.indrelid = 'hippocampus.embeddings'::regclass AND pg_get_expr(i.indpred, i.indrelid) LIKE '%ada%')`)
+		}
+		_, err = dbtest.As(t, b.pool, "hippocampus_service", nil).Exec(t.Context(), `SELECT hippocampus.forget_user('ada', 'app')`)
+		require.NoError(t, err)
+		require.Equal(t, 2, named())
+		b.index(t)
+		require.Zero(t, named())
 	})
 }
 

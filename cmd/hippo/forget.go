@@ -23,8 +23,9 @@ func (a *app) forget() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget DESCRIPTION…",
 		Short: "Forget what a description means",
-		Long: `Lists the facts and memories that a description means, and forgets nothing until it is
-called with --yes: then they are deleted for good, and no consolidation brings them back.
+		Long: `Lists the facts and memories that a description means, counts what would go along with
+them, and forgets nothing until it is called with --yes: then all of it is deleted for good,
+and no consolidation brings it back.
 Memory blocks are not touched.
 
 ` + meaning,
@@ -71,6 +72,7 @@ func (a *app) printForgotten(forgotten *service.Forgotten, done bool) error {
 	if err := t.printOr(none); err != nil || len(forgotten.Matches) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintln(a.stderr, "hippo: nothing is forgotten yet; call it again with --yes")
+	_, err := fmt.Fprintf(a.stderr, "hippo: nothing is forgotten yet; --yes forgets %d memories and %d facts, these and what tells the same, and passes over %d events that told it\n",
+		forgotten.Memories, forgotten.Facts, forgotten.Events)
 	return err
 }

@@ -36,7 +36,7 @@ func truthTools(svc *service.OpenMemoryService) []*Tool {
 				threshold.Minimum, threshold.Maximum = new(0.0), new(1.0)
 			},
 			Description: "Deletes for good the facts and memories that a description means, when the user asks to forget something. " +
-				"Call it with preview first. Memory blocks are not touched: use replace_memory_block for them.",
+				"Call it with preview first: it lists what is meant, and counts all that would go along. Memory blocks are not touched: use replace_memory_block for them.",
 		}, func(ctx context.Context, scope service.Scope, in *forgetIn) (*service.Forgotten, error) {
 			return svc.ForgetMemory(ctx, scope, in.Description, &service.ForgetMemoryOptions{Preview: in.Preview, Threshold: in.Threshold})
 		}),

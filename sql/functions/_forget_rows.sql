@@ -1,4 +1,4 @@
--- Forgets memories and facts, so that no consolidation brings them back. The same value of a fact in its
+-- Forgets memories and facts, or events, so that no consolidation brings them back. The same value of a fact in its
 -- history and the older versions of a memory go, too. The events that told it are marked as passed over, which
 -- keeps nothing of what they told: no consolidation reads them again, no search finds them; their own text
 -- stays for whoever shows the conversation, unless p_log is 'erase'. What else was drawn from those events and
@@ -22,27 +22,14 @@ DECLARE
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_one_of('p_log', p_log, ARRAY['keep', 'erase']);
-    WITH RECURSIVE older AS (
-        SELECT m.id FROM hippocampus.memories m
-        WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
-        UNION SELECT m.id FROM older o
-        JOIN hippocampus.memories m ON m.superseded_by = o.id AND m.user_id = p_user_id AND m.app_name = p_app_name
-    )
-    SELECT array_agg(d.id) INTO v_ids FROM (
-        SELECT o.id FROM older o
-        UNION SELECT t.id FROM hippocampus.facts f
-        JOIN hippocampus.facts t ON t.user_id = f.user_id AND t.app_name = f.app_name AND t.fact_type = f.fact_type
-            AND t.key = f.key AND t.value = f.value
-        WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name) d;
+    v_ids := p_ids || ARRAY(SELECT hippocampus._same_rows(p_user_id, p_app_name, p_ids));
     SELECT array_agg(e.thread_id), array_agg(e.sequence_num) INTO v_thread_ids, v_seqs
-    FROM (SELECT t.thread_id, t.sequence_num FROM hippocampus._telling_events(p_user_id, p_app_name, v_ids) t
-          UNION SELECT n.thread_id, n.sequence_num FROM hippocampus.events n
-          WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name) e;
+    FROM hippocampus._telling_events(p_user_id, p_app_name, v_ids) e;
     PERFORM FROM hippocampus.threads t -- from here on, what a consolidation of them has stored is seen
     WHERE t.id = ANY (v_thread_ids) AND t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.id FOR NO KEY UPDATE;
     UPDATE hippocampus.threads t SET forgettings = t.forgettings + 1
     WHERE t.id = ANY (v_thread_ids) AND t.user_id = p_user_id AND t.app_name = p_app_name;
-    v_ids := v_ids || ARRAY(SELECT d FROM hippocampus._told_by_events(p_user_id, p_app_name, v_ids, v_thread_ids, v_seqs, p_query) d);
+    v_ids := ARRAY(SELECT hippocampus._forgotten_with(p_user_id, p_app_name, v_ids, v_thread_ids, v_seqs, p_query));
     INSERT INTO hippocampus.forgotten_events AS f (thread_id, sequence_num, user_id, app_name, erased)
     SELECT g.thread_id, g.seq, p_user_id, p_app_name, p_log = 'erase'
     FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
@@ -57,6 +44,6 @@ BEGIN
     RETURN v_counts;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._forget_rows IS 'Forgets memories and facts with all that tells the same, and keeps consolidation from bringing them back.';
+COMMENT ON FUNCTION hippocampus._forget_rows IS 'Forgets memories, facts and events with all that tells the same, and keeps consolidation from bringing them back.';
 REVOKE ALL ON FUNCTION hippocampus._forget_rows FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._forget_rows TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

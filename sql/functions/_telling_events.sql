@@ -1,6 +1,7 @@
 -- The events that tell what memories and facts say: those that an episode slices; of the events that anything
 -- else was drawn from, those that share its words (all of them, where none does); and, anywhere in the user's
--- log, those that hold most of its words. A summary tells of many things, and points at no event.
+-- log, those that hold most of its words. A summary tells of many things, and points at no event. And the events
+-- that p_ids name themselves.
 CREATE OR REPLACE FUNCTION hippocampus._telling_events(
     p_user_id text,
     p_app_name text,
@@ -36,7 +37,9 @@ BEGIN
         LEFT JOIN words w ON w.id = r.id AND w.thread_id = e.thread_id AND w.sequence_num = e.sequence_num
     )
     SELECT s.thread_id, s.sequence_num FROM sourced s WHERE s.tells OR NOT s.any_tells
-    UNION SELECT w.thread_id, w.sequence_num FROM words w WHERE w.cover >= 0.6;
+    UNION SELECT w.thread_id, w.sequence_num FROM words w WHERE w.cover >= 0.6
+    UNION SELECT n.thread_id, n.sequence_num FROM hippocampus.events n
+    WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._telling_events IS 'The events of a user''s log that tell what memories and facts say.';

@@ -1,7 +1,8 @@
 -- What else was drawn from events that are passed over from now on: every episode and summary of them, and every
 -- summary after them, insight or fact from them that holds most of the words of what is forgotten; and every
 -- insight from them that holds a word of it which no other event has: it can have that from nowhere else. One
--- message may tell two things; forgetting the one leaves the other.
+-- message may tell two things; forgetting the one leaves the other. But of events and episodes that are forgotten by
+-- their ids the whole is meant: what was drawn from them goes unless another event tells it as well.
 CREATE OR REPLACE FUNCTION hippocampus._told_by_events(
     p_user_id text,
     p_app_name text,
@@ -17,6 +18,9 @@ BEGIN
     RETURN QUERY
     WITH gone AS MATERIALIZED (
         SELECT g.thread_id, g.seq FROM unnest(p_thread_ids, p_seqs) AS g (thread_id, seq)
+    ), messages AS MATERIALIZED (
+        SELECT left(n.text, 4000) AS text FROM hippocampus.events n
+        WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name
     ), texts AS MATERIALIZED (
         SELECT left(m.content, 4000) AS text FROM hippocampus.memories m
         WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'summary'
@@ -26,7 +30,8 @@ BEGIN
         SELECT array_agg(DISTINCT t.term) AS terms FROM (
             SELECT x.text FROM texts x WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = ANY (p_ids)
                 AND m.memory_type = 'episodic' AND m.user_id = p_user_id AND m.app_name = p_app_name AND left(m.content, 4000) = x.text)
-            UNION SELECT p_query) n
+            UNION SELECT p_query
+            UNION SELECT g.text FROM messages g) n
         CROSS JOIN LATERAL unnest(hippocampus._query_terms(p_app_name, n.text)) AS t (term)
     ), own AS MATERIALIZED ( -- words that those events alone tell
         SELECT array_agg(o.term) AS terms FROM (
@@ -42,19 +47,24 @@ BEGIN
         UNION
         SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', t.text, 0.5) c
         UNION SELECT c.row_id FROM texts t CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'fact', t.text, 0.6) c
+    ), summing AS (
+        SELECT a.row_id FROM alike a
+        UNION SELECT c.row_id FROM messages g CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', g.text, 0.5) c
     )
     SELECT m.id FROM hippocampus.memories m
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'semantic'
       AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id AND g.seq BETWEEN m.from_seq AND m.to_seq)
     UNION
-    SELECT m.id FROM alike a
+    SELECT m.id FROM summing a
     JOIN hippocampus.memories m ON m.id = a.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
     WHERE m.memory_type = 'summary' AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id)
     UNION
     SELECT coalesce(s.memory_id, s.fact_id) FROM gone g
     JOIN hippocampus.memory_sources s ON s.thread_id = g.thread_id AND g.seq BETWEEN s.from_seq AND s.to_seq
         AND s.user_id = p_user_id AND s.app_name = p_app_name
-    JOIN alike a ON a.row_id IN (s.memory_id, s.fact_id);
+    JOIN alike a ON a.row_id IN (s.memory_id, s.fact_id)
+    UNION
+    SELECT d FROM hippocampus._drawn_from_events(p_user_id, p_app_name, CASE WHEN p_query IS NULL THEN p_ids END) d;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._told_by_events IS 'Memories and facts that tell the same as what is forgotten, drawn from the same events.';

@@ -15,6 +15,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.forget IS
-    'Deletes memories and facts by id, and has events by id forgotten, with their vectors, words and provenance, and what else tells the same from the same events; no consolidation brings them back. Returns how many were deleted; ids of another tenant are not found. The text of the events that told them stays in the log, out of every search, or goes with p_log ''erase''.';
+    'Deletes memories and facts by id, and has events by id forgotten, with their vectors, words and provenance, and what else tells the same from the same events; of an event, or an episode of events, whatever was drawn from it that no other event tells as well. No consolidation brings them back. Returns how many were deleted, events included; ids of another tenant are not found. The text of the events that told them stays in the log, out of every search, or goes with p_log ''erase''.';
 REVOKE ALL ON FUNCTION hippocampus.forget FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.forget TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -48,6 +48,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.forget_user IS
-    'Deletes everything of a user in an app: log, memories, facts, blocks, state, vectors, words, jobs; nothing is left that names them, or from which it could come back. Returns how much there was.';
+    'Deletes everything of a user in an app: log, memories, facts, blocks, state, vectors, words, jobs; nothing is left from which it could come back. Of a user large enough for vector indexes of their own, those indexes, empty then, name the user until a worker''s next look at them (an hour at most by default), since no transaction may wait for the lock that dropping one takes; where the caller is not the worker, so does their row in vector_indexes. Returns how much there was.';
 REVOKE ALL ON FUNCTION hippocampus.forget_user FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.forget_user TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,5 +1,5 @@
--- What a description means: memories and facts, of the history too, whose vector is as near to it as p_threshold,
--- or, without a vector on either side, that hold that share of its words.
+-- All that forget_memory would delete, and the events that it would mark (with p_log 'erase', empty), found as it finds
+-- them: what the description means comes first, then what goes along.
 CREATE OR REPLACE FUNCTION hippocampus.preview_forget(
     p_user_id text,
     p_app_name text,
@@ -12,36 +12,31 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_threshold double precision := coalesce(p_threshold, (hippocampus._bands(p_app_name) ->> 'forget')::double precision);
-    v_generation integer := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).generation;
+    v_ids uuid[];
+    v_thread_ids uuid[];
+    v_seqs bigint[];
+    v_rows uuid[];
 BEGIN
-    PERFORM hippocampus._check_scope(p_user_id, p_app_name);
-    PERFORM hippocampus._check_size('p_query', p_query, 1, 1048576);
-    PERFORM hippocampus._check_range('p_threshold', v_threshold, 0, 1);
-    PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
+    v_ids := ARRAY(SELECT m.id FROM hippocampus._meant_rows(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m);
+    v_rows := v_ids || ARRAY(SELECT hippocampus._same_rows(p_user_id, p_app_name, v_ids));
+    SELECT array_agg(e.thread_id), array_agg(e.sequence_num) INTO v_thread_ids, v_seqs
+    FROM hippocampus._telling_events(p_user_id, p_app_name, v_rows) e;
+    v_rows := ARRAY(SELECT hippocampus._forgotten_with(p_user_id, p_app_name, v_rows, v_thread_ids, v_seqs, p_query));
     RETURN QUERY
-    WITH found AS (
-        SELECT s.source, v.row_id, v.similarity FROM (VALUES ('memory'), ('fact')) AS s (source)
-        CROSS JOIN LATERAL hippocampus._vector_hits(p_user_id, p_app_name, s.source, p_query_embedding, p_limit) v
-        UNION ALL
-        SELECT s.source, c.row_id, c.cover FROM (VALUES ('memory'), ('fact')) AS s (source)
-        CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, s.source, p_query, v_threshold) c
-        WHERE p_query_embedding IS NULL OR NOT EXISTS (
-            SELECT FROM hippocampus.embeddings e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-              AND e.generation = v_generation AND e.source = s.source AND e.row_id = c.row_id)
-    )
-    SELECT f.source, f.row_id, coalesce(m.content, hippocampus._fact_text(t.key, t.value)), f.similarity,
-        coalesce(m.created_at, t.recorded_at)
-    FROM found f
-    LEFT JOIN hippocampus.memories m ON f.source = 'memory' AND m.id = f.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
-    LEFT JOIN hippocampus.facts t ON f.source = 'fact' AND t.id = f.row_id AND t.user_id = p_user_id AND t.app_name = p_app_name
-    WHERE f.similarity >= v_threshold AND (m.id IS NOT NULL OR t.id IS NOT NULL) AND coalesce(m.memory_type, '') <> 'summary'
-    ORDER BY f.similarity DESC, f.row_id
-    LIMIT p_limit;
+    SELECT a.* FROM (
+        SELECT m.* FROM hippocampus._meant_rows(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m
+        UNION ALL SELECT 'memory', m.id, m.content, 0, m.created_at, false FROM hippocampus.memories m
+        WHERE m.id = ANY (v_rows) AND m.id <> ALL (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
+        UNION ALL SELECT 'fact', f.id, hippocampus._fact_text(f.key, f.value), 0, f.recorded_at, false FROM hippocampus.facts f
+        WHERE f.id = ANY (v_rows) AND f.id <> ALL (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
+        UNION ALL SELECT 'event', e.id, e.text, 0, e.created_at, false FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
+        JOIN hippocampus.events e ON e.thread_id = g.thread_id AND e.sequence_num = g.seq AND e.user_id = p_user_id AND e.app_name = p_app_name
+    ) a
+    ORDER BY a.meant DESC, a.similarity DESC, a.source DESC, a.created_at, a.id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.preview_forget IS
-    'The memories and facts that forget_memory would delete for a description: as near in meaning as p_threshold (the setting similarity, forget), or holding that share of its words where a vector is missing. Summaries are not matched by themselves; they go with the events that they tell.';
+    'All that forget_memory would do for a description. First the memories and facts that it means (meant, at most p_limit): as near in meaning as p_threshold (the setting similarity, forget), or holding that share of its words where a vector is missing. Then what goes along, with a similarity of 0: memories and facts that tell the same, summaries and clusters that hold it, and the events that told it, which are passed over from then on, and with p_log ''erase'' emptied. Of a fact whose words no event of its source holds, these are all events of that source. Grouped by source, the rows are what forget_memory returns.';
 REVOKE ALL ON FUNCTION hippocampus.preview_forget FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.preview_forget
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

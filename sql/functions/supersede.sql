@@ -1,5 +1,6 @@
 -- Says that one memory or fact takes the place of another, by hand. The old one stays as history: a fact ends
--- at p_at (when the new one began, if not given), a memory is no longer found.
+-- at p_at (when the new one began, if not given), a memory is no longer found. A new memory is held as strongly as the
+-- old one was, or it might fade before that, which then were found again.
 CREATE OR REPLACE FUNCTION hippocampus.supersede(
     p_user_id text,
     p_app_name text,
@@ -45,10 +46,16 @@ BEGIN
     ELSE
         UPDATE hippocampus.memories m SET superseded_by = p_new_id
         WHERE m.id = p_old_id AND m.user_id = p_user_id AND m.app_name = p_app_name;
+        UPDATE hippocampus.memories m SET access_count = greatest(m.access_count, o.access_count), importance = greatest(m.importance, o.importance),
+            initial_score = greatest(m.initial_score, o.initial_score), running_intensity = greatest(m.running_intensity, o.running_intensity),
+            last_accessed_at = greatest(m.last_accessed_at, o.last_accessed_at)
+        FROM hippocampus.memories o
+        WHERE m.id = p_new_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND o.id = p_old_id AND o.user_id = p_user_id AND o.app_name = p_app_name;
     END IF;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.supersede IS
-    'Says that a memory or fact (p_new_id) takes the place of another (p_old_id), which stays as history. A fact ends at p_at, by default when the new one began. Both must be current: HC009; an unknown id is HC011.';
+    'Says that a memory or fact (p_new_id) takes the place of another (p_old_id), which stays as history. A fact ends at p_at, by default when the new one began; a memory takes over the strength of the old one. Both must be current: HC009; an unknown id is HC011.';
 REVOKE ALL ON FUNCTION hippocampus.supersede FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.supersede TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

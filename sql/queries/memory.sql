@@ -10,9 +10,11 @@ SELECT * FROM hippocampus.forget_memory(
 SELECT * FROM hippocampus.forget_user(p_user_id => @user_id, p_app_name => @app_name);
 
 -- name: MemoryPreviewForget :many
-SELECT * FROM hippocampus.preview_forget(
+-- What goes along is counted only: it may be a whole conversation.
+SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE '' END::text AS text, p.similarity, p.created_at, p.meant
+FROM hippocampus.preview_forget(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
-    p_threshold => sqlc.narg(threshold), p_limit => @max_rows);
+    p_threshold => sqlc.narg(threshold), p_limit => @max_rows) p;
 
 -- name: MemoryGetPriorSummary :one
 -- What a summarizer is told of the conversation before the events that it reads.

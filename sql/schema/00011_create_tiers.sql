@@ -345,6 +345,7 @@ GRANT DELETE ON hippocampus.memory_clusters, hippocampus.memory_cluster_members,
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT ON hippocampus.memory_clusters, hippocampus.memory_cluster_members TO hippocampus_service, hippocampus_worker;
 GRANT INSERT, UPDATE ON hippocampus.sleep_reports TO hippocampus_service, hippocampus_worker;
+GRANT UPDATE (changed_ids) ON hippocampus.sleep_reports TO hippocampus_tenant; -- what is forgotten is named nowhere
 GRANT UPDATE (embedding, generation) ON hippocampus.shared_memories TO hippocampus_worker;
 GRANT SELECT ON hippocampus.consolidation_policies, hippocampus.consolidation_moves, hippocampus.unconsolidated_threads
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -1,6 +1,7 @@
 package function_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,37 @@ func TestForgetMemory(t *testing.T) {
 		require.Len(t, events, 3)
 		for _, e := range events {
 			require.NotContains(t, e.Text, "zqx")
+		}
+	})
+
+	// What the preview tells is what goes, to the row: also where a fact's words stand in no event, and all of its source goes.
+	t.Run("ThePreviewTellsAll", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, fact, _ := b.consolidated(t)
+		derived := b.remember(t, "They like other tools")
+		b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, (SELECT id FROM hippocampus.memories WHERE user_id = $1 AND content ~ 'avoid'), 'derived_from')", b.UserID, b.AppName, derived)
+		thread, _ := b.said(t, "no way", "never", "ever")
+		b.drawnFact(t, "flying", "refuses planes", thread, 1, 3)
+		type counts struct{ Memories, Facts, Events, Threads int64 }
+		for _, query := range []string{"refuses planes", "that I dislike zqxredux"} {
+			preview := rowOf[counts](t, b, `SELECT count(*) FILTER (WHERE source = 'memory') AS memories, count(*) FILTER (WHERE source = 'fact') AS facts,
+				count(*) FILTER (WHERE source = 'event') AS events, 0::bigint AS threads FROM hippocampus.preview_forget($1, $2, $3, p_threshold => 0.4)`, b.UserID, b.AppName, query)
+			matches := list[bool](t, b, "SELECT meant FROM hippocampus.preview_forget($1, $2, $3, p_threshold => 0.4)", b.UserID, b.AppName, query)
+			require.Len(t, matches, int(preview.Memories+preview.Facts+preview.Events))
+			require.True(t, matches[0], query)
+			along := slices.Index(matches, false)
+			require.Positive(t, along)
+			require.NotContains(t, matches[along:], true, "what is meant comes first")
+			ids := list[uuid.UUID](t, b, "SELECT id FROM hippocampus.preview_forget($1, $2, $3, p_threshold => 0.4) WHERE source <> 'event'", b.UserID, b.AppName, query)
+			require.Equal(t, preview, rowOf[counts](t, b, "SELECT * FROM hippocampus.forget_memory($1, $2, $3, p_threshold => 0.4)", b.UserID, b.AppName, query), query)
+			require.Zero(t, get[int](t, b, "SELECT (SELECT count(*) FROM hippocampus.memories WHERE id = ANY ($1)) + (SELECT count(*) FROM hippocampus.facts WHERE id = ANY ($1))", ids))
+			if query == "refuses planes" {
+				require.Equal(t, counts{Facts: 1, Events: 3}, preview)
+			} else {
+				require.Contains(t, ids, fact)
+				require.Contains(t, ids, derived)
+			}
 		}
 	})
 
