@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ stand for what a pronoun leaves out. Of each document the best chunk is shown, a
 anchors brought it. Nothing is found before the first rebuild.`,
 		Args: command.SomeArgs("a question"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := inRange("limit", limit, 1, 100); err != nil {
+			if err := errors.Join(inRange("limit", limit, 1, 100), notEmpty("project", projects)); err != nil {
 				return err
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
@@ -64,7 +65,7 @@ anchors brought it. Nothing is found before the first rebuild.`,
 		},
 	}
 	cmd.Flags().IntVar(&limit, "limit", 30, "the greatest number of hits")
-	cmd.Flags().StringSliceVar(&projects, "project", nil, "a name of what is being talked about; may be given again")
+	cmd.Flags().StringArrayVar(&projects, "project", nil, "a name of what is being talked about; may be given again")
 	return cmd
 }
 

@@ -85,7 +85,7 @@ func (f *contextFlags) add(flags *pflag.FlagSet) {
 	flags.IntVar(&f.maxTokens, "max-tokens", assembler.DefaultMaxTokens, "the budget, in tokens")
 	flags.Float64Var(&f.memory, "memory-ratio", assembler.DefaultMemoryRatio, "the share of the memories that the query finds")
 	flags.BoolVar(&f.documents, "documents", false, "find chunks of documents too, by the anchors of the query")
-	flags.StringSliceVar(&f.projects, "project", nil, "with --documents: a name of what is being talked about; may be given again")
+	flags.StringArrayVar(&f.projects, "project", nil, "with --documents: a name of what is being talked about; may be given again")
 	flags.StringVar(&f.systemPrompt, "system", "", "a system prompt, which stands first")
 	flags.BoolVar(&f.overflow, "system-overflow", false, "let a system prompt that is over its share take from the others")
 	flags.Float64Var(&f.system, "system-ratio", assembler.DefaultSystemRatio, "the share of the system prompt")
@@ -93,7 +93,7 @@ func (f *contextFlags) add(flags *pflag.FlagSet) {
 }
 
 func (f *contextFlags) options() (*service.ContextOptions, error) {
-	if err := oneOf("language", []string{f.language}, "en", "zh"); err != nil {
+	if err := errors.Join(oneOf("language", []string{f.language}, "en", "zh"), notEmpty("project", f.projects)); err != nil {
 		return nil, err
 	}
 	if err := inRange("max-tokens", f.maxTokens, 0, 10_000_000); err != nil {

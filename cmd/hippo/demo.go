@@ -6,7 +6,6 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -86,11 +85,8 @@ Its memory is that of the users maya and 林晓 of the app demo, so it takes nei
 
 func (a *app) migrate(ctx context.Context) (err error) {
 	m, err := db.NewMigrator(ctx, a.url(), &db.MigratorConfig{Logger: a.logger()})
-	if errors.Is(err, db.ErrInvalidArgument) {
-		return command.Usage(err)
-	}
 	if err != nil {
-		return err
+		return command.Argument(err)
 	}
 	defer func() {
 		if closeErr := m.Close(); err == nil {

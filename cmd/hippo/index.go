@@ -195,6 +195,7 @@ func (x *indexer) put(ctx context.Context, prefix string, files *document.Files,
 		return fmt.Errorf("write metadata: %w", err)
 	}
 	bar := x.app.progress(len(files.Names), "indexing")
+	leftOut := make(chan error, len(files.Names))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)
 	for _, name := range files.Names {
@@ -208,8 +209,7 @@ func (x *indexer) put(ctx context.Context, prefix string, files *document.Files,
 			}
 			text, err := files.Read(name)
 			if errors.Is(err, document.ErrNoText) {
-				atomic.AddInt64(&x.report.Skipped, 1)
-				x.app.logger().WarnContext(ctx, "a file is left out", "reason", err)
+				leftOut <- err
 				return nil
 			}
 			if err != nil {
@@ -235,6 +235,11 @@ func (x *indexer) put(ctx context.Context, prefix string, files *document.Files,
 		return err
 	}
 	_ = bar.Finish()
+	close(leftOut)
+	for reason := range leftOut {
+		x.report.Skipped++
+		fmt.Fprintf(x.app.stderr, "hippo: left out: %v\n", reason)
+	}
 	return nil
 }
 

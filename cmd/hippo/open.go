@@ -29,10 +29,7 @@ func (a *app) url() string { return cmp.Or(a.databaseURL, a.getenv("DATABASE_URL
 
 func (a *app) openPool(ctx context.Context) (*pgxpool.Pool, error) {
 	pool, err := db.NewPool(ctx, &db.Config{ApplicationName: "hippo", DatabaseURL: a.url(), Logger: a.logger(), MaxConns: 16})
-	if errors.Is(err, db.ErrInvalidArgument) {
-		return nil, command.Usage(err)
-	}
-	return pool, err
+	return pool, command.Argument(err)
 }
 
 // openMigrated opens the pool on a database that has the schema of this binary.

@@ -23,6 +23,14 @@ func (a *app) remember() *cobra.Command {
 		Long:  "Keeps a text as a memory and prints its id. The same text again strengthens the memory that is there.",
 		Args:  command.SomeArgs("a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if category != "" {
+				if err := oneOf("category", []string{category}, "chat", "observation", "task", "decision", "tool-use", "error", "insight", "other"); err != nil {
+					return err
+				}
+			}
+			if err := notEmpty("tag", tags); err != nil {
+				return err
+			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				id, err := e.service.Remember(cmd.Context(), a.scope(), strings.Join(args, " "),
 					&service.RememberOptions{Category: category, Source: "hippo", Tags: tags})
@@ -38,7 +46,7 @@ func (a *app) remember() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&category, "category", "", "chat, observation, task, decision, tool-use, error, insight or other")
-	cmd.Flags().StringSliceVar(&tags, "tag", nil, "a tag to find it by; may be given again")
+	cmd.Flags().StringArrayVar(&tags, "tag", nil, "a tag to find it by; may be given again")
 	return cmd
 }
 

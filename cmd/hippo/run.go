@@ -92,6 +92,14 @@ func oneOf(flag string, values []string, known ...string) error {
 	return nil
 }
 
+// notEmpty refuses an empty value of a flag that may be given again.
+func notEmpty(flag string, values []string) error {
+	if slices.Contains(values, "") {
+		return command.Usagef("--%s is empty; leave it out, or give a text", flag)
+	}
+	return nil
+}
+
 // inRange refuses a flag's value that is too small or too great.
 func inRange[N int | float64](flag string, value, least, greatest N) error {
 	if value >= least && value <= greatest { // not so for NaN

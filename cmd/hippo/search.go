@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.minRelevance, "min-relevance", 0, "the least relevance, which is WORDS and MEANING weighed, 0 to 1")
 	flags.StringVar(&f.profile, "profile", "default", "how hits are ranked: default, strength or retention")
 	flags.StringVar(&f.since, "since", "", "leave out what had ended before: 2026-05-01, or 2026-05-01T09:00:00Z")
-	flags.StringSliceVar(&f.tags, "tag", nil, "a tag that they must have; may be given again")
+	flags.StringArrayVar(&f.tags, "tag", nil, "a tag that they must have; may be given again")
 	flags.StringSliceVar(&f.types, "type", nil, "episodic, semantic or summary; may be given again")
 	flags.StringVar(&f.until, "until", "", "leave out what began after: as --since; a date is that day's end")
 }
@@ -104,7 +105,10 @@ func (f *searchFlags) options() (*service.SearchOptions, error) {
 	if err := oneOf("profile", []string{f.profile}, "default", "strength", "retention"); err != nil {
 		return nil, err
 	}
-	if err := oneOf("type", f.types, "episodic", "semantic", "summary"); err != nil {
+	if f.types != nil && len(f.types) == 0 { // no memory is of no type
+		return nil, command.Usagef("--type is empty; leave it out, or give episodic, semantic or summary")
+	}
+	if err := errors.Join(oneOf("type", f.types, "episodic", "semantic", "summary"), notEmpty("tag", f.tags)); err != nil {
 		return nil, err
 	}
 	since, err := readTime("since", f.since, 0)

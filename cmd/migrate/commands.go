@@ -48,6 +48,9 @@ and the extension.
 Without --yes it only says what it would do.`,
 		Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if newest := db.BinaryVersion(); to < 0 || to > newest {
+				return command.Usagef("--to is %d, but must be between 0 and %d", to, newest)
+			}
 			return a.migrator(cmd.Context(), 0, func(m *db.Migrator) error {
 				status, err := m.Status(cmd.Context())
 				if err != nil {

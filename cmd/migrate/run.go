@@ -65,7 +65,7 @@ func (a *app) migrator(ctx context.Context, dimension int, fn func(*db.Migrator)
 	}
 	m, err := db.NewMigrator(ctx, databaseURL, &db.MigratorConfig{Dimension: dimension, Logger: logger})
 	if err != nil {
-		return err
+		return command.Argument(err)
 	}
 	return errors.Join(fn(m), m.Close())
 }

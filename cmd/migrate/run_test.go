@@ -52,12 +52,15 @@ func TestRun(t *testing.T) {
 			{[]string{"up", "--dimension", "many"}, "--dimension"},
 			{[]string{"up", "--faster"}, "unknown flag: --faster"},
 			{[]string{"down", "--to", "x"}, "--to"},
+			{[]string{"down", "--to", "-1"}, "--to is -1, but must be between 0 and"},
+			{[]string{"down", "--to", "99999"}, "--to is 99999, but must be between 0 and"},
+			{[]string{"status", "--database-url", "postgres://127.0.0.1:99999/x"}, "the database URL can't be read"},
 		} {
 			r := migrate(t, "", tt.args...)
 			require.Equal(t, command.ExitUsage, r.code, tt.args)
 			require.Contains(t, r.stderr, "migrate: ")
 			require.Contains(t, r.stderr, tt.want)
-			require.Regexp(t, `\nSee "migrate( up| down)? --help"\.\n$`, r.stderr)
+			require.Regexp(t, `\nSee "migrate( up| down| status)? --help"\.\n$`, r.stderr)
 		}
 	})
 
@@ -200,7 +203,7 @@ func TestRun(t *testing.T) {
 		require.Equal(t, command.ExitUsage, r.code)
 		require.Contains(t, r.stderr, fmt.Sprintf("from version %d to %d", newest, newest-1))
 		require.Contains(t, r.stderr, "run it again with --yes")
-		require.Equal(t, command.ExitFailed, migrate(t, databaseURL, "down", "--to", fmt.Sprint(newest+1), "--yes").code)
+		require.Equal(t, command.ExitUsage, migrate(t, databaseURL, "down", "--to", fmt.Sprint(newest+1), "--yes").code)
 
 		r = migrate(t, databaseURL, "down", "--yes")
 		require.Equal(t, command.ExitOK, r.code, r.stderr)

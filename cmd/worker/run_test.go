@@ -116,6 +116,7 @@ func TestRun(t *testing.T) {
 			want string
 		}{
 			"Argument":         {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
+			"DatabaseURL":      {[]string{"--database-url", "http://x"}, command.ExitUsage, "the database URL can't be read"},
 			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
 			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
 			"Duration":         {[]string{"--stop-timeout", "soon"}, command.ExitUsage, `invalid argument "soon"`},

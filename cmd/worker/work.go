@@ -32,7 +32,7 @@ func (a *app) work(ctx context.Context) (err error) {
 		MaxConns: a.maxConns,
 	})
 	if err != nil {
-		return err
+		return command.Argument(err)
 	}
 	defer pool.Close()
 	if err := worker.CheckRights(ctx, pool); err != nil {

@@ -51,6 +51,15 @@ func Usage(err error) error { return &UsageError{Err: err} }
 // Usagef makes a [UsageError] as [fmt.Errorf] makes errors.
 func Usagef(format string, args ...any) error { return &UsageError{Err: fmt.Errorf(format, args...)} }
 
+// Argument makes an error that is about what the command line gave, as [db.ErrInvalidArgument] is of the
+// database's URL, a [UsageError]; others stay.
+func Argument(err error) error {
+	if errors.Is(err, db.ErrInvalidArgument) {
+		return Usage(err)
+	}
+	return err
+}
+
 // Main runs a command as this process, and ends it with the exit code. The command's context is done
 // at the first interrupt or SIGTERM.
 func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer, getenv func(string) string) int) {

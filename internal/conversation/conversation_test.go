@@ -17,8 +17,10 @@ func TestRead(t *testing.T) {
 
 	t.Run("Empty", func(t *testing.T) {
 		t.Parallel()
-		_, err := Read(strings.NewReader(" \n"), "x")
-		require.ErrorContains(t, err, "the file is empty")
+		for _, nothing := range []string{" \n", " [ ]\n"} {
+			_, err := Read(strings.NewReader(nothing), "x")
+			require.ErrorContains(t, err, "the file is empty")
+		}
 	})
 
 	t.Run("JSONLines", func(t *testing.T) {

@@ -25,6 +25,9 @@ func kindOf(raw []byte) kind {
 		return kindEmpty
 	}
 	if raw[0] == '[' {
+		if bytes.HasPrefix(bytes.TrimSpace(raw[1:]), []byte("]")) {
+			return kindEmpty
+		}
 		if bytes.Contains(raw, []byte(`"haystack_sessions"`)) {
 			return kindHaystacks
 		}

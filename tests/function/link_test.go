@@ -34,6 +34,19 @@ func TestLinkMemories(t *testing.T) { //nolint:tparallel // its subtests share a
 		require.Equal(t, 1, get[int](t, b, "SELECT hippocampus.unlink_memories($1, $2, $3, $4)", b.UserID, b.AppName, three, one))
 	})
 
+	t.Run("WhatIsSupersededTakesNoPlace", func(t *testing.T) {
+		hub, far := b.remember(t, "hub"), b.remember(t, "far")
+		near, old := b.remember(t, "near"), b.remember(t, "old")
+		link(t, hub, old, "related_to", 0.9)
+		link(t, hub, near, "related_to", 0.5)
+		link(t, old, far, "related_to", 0.5)
+		b.exec(t, "SELECT hippocampus.supersede($1, $2, $3, $4)", b.UserID, b.AppName, old, near)
+		const linked = "SELECT m.content FROM hippocampus.linked_memories($1, $2, $3, p_depth => $4, p_limit => $5) m"
+		require.Equal(t, []string{"near"}, list[string](t, b, linked, b.UserID, b.AppName, hub, 1, 1))
+		require.Equal(t, []string{"near", "far"}, list[string](t, b, linked, b.UserID, b.AppName, hub, 2, 2), "the way leads over it")
+		b.exec(t, "SELECT hippocampus.forget($1, $2, $3)", b.UserID, b.AppName, []uuid.UUID{hub, far, near, old})
+	})
+
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		const sql = "SELECT hippocampus.link_memories($1, $2, $3, $4, $5)"
 		b.refuses(t, "HC009", "cannot be linked with itself", sql, b.UserID, b.AppName, one, one, "related_to")
