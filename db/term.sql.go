@@ -10,16 +10,17 @@ import (
 )
 
 const termFold = `-- name: TermFold :one
-SELECT hippocampus.fold_terms($1, $2)::integer AS folded
+SELECT hippocampus.fold_terms($1, $2, $3)::integer AS folded
 `
 
 type TermFoldParams struct {
 	UserID  string
 	AppName string
+	MinRows int32
 }
 
 func (q *Queries) TermFold(ctx context.Context, db DBTX, arg *TermFoldParams) (int32, error) {
-	row := db.QueryRow(ctx, termFold, arg.UserID, arg.AppName)
+	row := db.QueryRow(ctx, termFold, arg.UserID, arg.AppName, arg.MinRows)
 	var folded int32
 	err := row.Scan(&folded)
 	return folded, err

@@ -33,6 +33,7 @@ func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComp
 		begun := time.Now()
 		if done, err = c.storeOnce(ctx, p, l, mayComplete); err == nil {
 			c.wrote(time.Since(begun))
+			c.foldWritten(ctx, p)
 		}
 		var open *undecidedError
 		if errors.As(err, &open) { // one that is like it came up meanwhile: read both, and store again
@@ -64,7 +65,8 @@ func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComp
 func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, mayComplete bool) (done bool, err error) {
 	result := c.result
 	err = c.inModel(ctx, func(tx pgx.Tx) error { // facts are compared
-		_, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', $1, true)", fmt.Sprintf("%dms", storeLockTimeout.Milliseconds()))
+		_, err := tx.Exec(ctx, "SELECT set_config('lock_timeout', $1, true), set_config('hippocampus.fold_later', 'on', true)",
+			fmt.Sprintf("%dms", storeLockTimeout.Milliseconds()))
 		if err != nil {
 			return err
 		}
@@ -115,6 +117,18 @@ func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, may
 	}
 	c.metrics.stored(l)
 	return done, nil
+}
+
+// foldWritten folds what was written into the index of words. It is found without that, a little slower, and who writes
+// next folds it too; so no error of it is the consolidation's. In a transaction of its own: that of the consolidation holds
+// up who appends to the thread.
+func (c *consolidation) foldWritten(ctx context.Context, p *piece) {
+	_, err := c.queries.TermFold(ctx, c.pool, &db.TermFoldParams{
+		AppName: p.thread.AppName, MinRows: foldRowsAfter, UserID: p.thread.UserID,
+	})
+	if err != nil {
+		c.logger.WarnContext(ctx, "can't fold what was written into the index of words yet", "thread", p.thread.ID, "error", db.Wrap(err))
+	}
 }
 
 // complete ends River's job.

@@ -18,6 +18,11 @@ const (
 
 	foldTimeout = 10 * time.Minute
 	foldUsers   = 10_000 // at a time
+
+	// foldRows and foldRowsAfter are how many rows of a source are worth folding: at the end of a sweep, and after a
+	// consolidation, as many as any writer lets come together.
+	foldRows      = 16
+	foldRowsAfter = 64
 )
 
 // FoldTermsArgs asks for taking rows that are gone out of the index of words, where who deleted them
@@ -56,7 +61,7 @@ func (w *Worker) foldTerms(ctx context.Context, unfolded bool) error {
 	}
 	var errs []error
 	for _, u := range users {
-		if _, err := w.queries.TermFold(ctx, w.pool, &db.TermFoldParams{AppName: u.AppName, UserID: u.UserID}); err != nil {
+		if _, err := w.queries.TermFold(ctx, w.pool, &db.TermFoldParams{AppName: u.AppName, MinRows: foldRows, UserID: u.UserID}); err != nil {
 			errs = append(errs, fmt.Errorf("fold the terms of user %q of app %q: %w", u.UserID, u.AppName, db.Wrap(err)))
 		}
 	}

@@ -42,3 +42,19 @@ func TestFoldTerms(t *testing.T) {
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND errors[1] ->> 'error' LIKE '%user "bob"%'`, inserted.Job.ID))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.postings WHERE term = '2' AND user_id <> 'bob'`))
 }
+
+// What a consolidation writes is folded after it, though its transaction, which holds the thread, leaves that.
+func TestConsolidationFolds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	thread := b.thread(t)
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.append_events($1, (SELECT jsonb_agg(jsonb_build_object(
+		'author', 'user', 'importance', 0.9, 'content', 'green tea number ' || n)) FROM generate_series(1, 80) n))`, thread)
+	require.NoError(t, err)
+	id := b.enqueue(t, b.pool, thread, worker.FastReplay)
+	b.start(t)
+	require.Equal(t, 80, result(t, b.wait(t, id, "completed")).Episodes)
+	b.eventually(t, "the folding", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.row_terms WHERE source = 'memory' AND number > 0`) >= 80
+	})
+}

@@ -1,5 +1,6 @@
 -- Writes the terms of rows. Now and then, and after many at once, what a user has of them is folded into postings, and
--- whenever something is noted as gone, some of that is taken out.
+-- whenever something is noted as gone, some of that is taken out. Not where the transaction has set hippocampus.fold_later:
+-- so does a writer that holds others up, and calls fold_terms when it has committed.
 CREATE OR REPLACE FUNCTION hippocampus._index_terms(
     p_source text,
     p_ids uuid[],
@@ -38,7 +39,7 @@ BEGIN
     FROM (SELECT r.user_id, r.app_name FROM written r
           GROUP BY r.user_id, r.app_name HAVING sum(r.terms) >= 1000 OR random() < count(*) / 16.0
               OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = r.app_name)) w;
-    IF v_user_ids IS NOT NULL THEN
+    IF v_user_ids IS NOT NULL AND current_setting('hippocampus.fold_later', true) IS DISTINCT FROM 'on' THEN
         PERFORM hippocampus._fold_terms(w.user_id, w.app_name, p_source) FROM unnest(v_user_ids, v_app_names) AS w (user_id, app_name);
     END IF;
 END

@@ -1,5 +1,5 @@
 -- name: TermFold :one
-SELECT hippocampus.fold_terms(@user_id, @app_name)::integer AS folded;
+SELECT hippocampus.fold_terms(@user_id, @app_name, @min_rows)::integer AS folded;
 
 -- name: TermListUsers :many
 -- Users with rows that are gone from the index of words, and, where unfolded ones are asked for, with rows to be folded.

@@ -107,6 +107,28 @@ func TestWordIndex(t *testing.T) {
 		})
 	})
 
+	t.Run("IsFoldedLaterWhereAsked", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		write := func(from, to int) {
+			b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count)
+				SELECT $1, $2, 'green tea ' || n, sha256(n::text::bytea), 1 FROM generate_series($3::int, $4::int) n`, b.UserID, b.AppName, from, to)
+		}
+		b.exec(t, "SELECT set_config('hippocampus.fold_later', 'on', true)")
+		write(1, 100)
+		require.Equal(t, [2]int{0, 100}, b.folded(t, "memory"))
+		require.Equal(t, 10, get[int](t, b, "SELECT count(*) FROM hippocampus.search_memory($1, $2, 'tea')", b.UserID, b.AppName))
+		require.Equal(t, 100, get[int](t, b, "SELECT hippocampus.fold_terms($1, $2, 64)", b.UserID, b.AppName))
+		require.Equal(t, [2]int{100, 0}, b.folded(t, "memory"))
+		write(101, 110)
+		require.Zero(t, get[int](t, b, "SELECT hippocampus.fold_terms($1, $2, 64)", b.UserID, b.AppName))
+		b.exec(t, "SELECT set_config('hippocampus.fold_later', '', true)")
+		write(111, 200)
+		require.Equal(t, [2]int{200, 0}, b.folded(t, "memory"))
+		b.refuses(t, "HC009", "p_min_rows", "SELECT hippocampus.fold_terms($1, $2, 0)", b.UserID, b.AppName)
+		b.checkWords(t, t.Fatalf)
+	})
+
 	t.Run("FindsTheSameFoldedOrNot", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
