@@ -166,7 +166,7 @@ const factRemember = `-- name: FactRemember :many
 SELECT position, action, fact_id, fact_type, key, value, related_id, similarity, running_intensity, candidates FROM hippocampus.remember_facts(
     p_user_id => $1, p_app_name => $2, p_facts => $3, p_thread_id => $4,
     p_embedding_model => $5, p_undecided => $6, p_dry_run => $7,
-    p_now => coalesce($8::timestamptz, now()))
+    p_job_id => $8, p_model => $9, p_now => coalesce($10::timestamptz, now()))
 `
 
 type FactRememberParams struct {
@@ -177,6 +177,8 @@ type FactRememberParams struct {
 	EmbeddingModel *string
 	Undecided      string
 	DryRun         bool
+	JobID          *uuid.UUID
+	Model          *string
 	Now            *time.Time
 }
 
@@ -189,6 +191,8 @@ func (q *Queries) FactRemember(ctx context.Context, db DBTX, arg *FactRememberPa
 		arg.EmbeddingModel,
 		arg.Undecided,
 		arg.DryRun,
+		arg.JobID,
+		arg.Model,
 		arg.Now,
 	)
 	if err != nil {

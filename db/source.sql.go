@@ -12,13 +12,10 @@ import (
 )
 
 const sourceCreateMany = `-- name: SourceCreateMany :exec
-INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, fact_id, thread_id, job_id, user_id, app_name, model)
-SELECT v.from_seq, v.to_seq, nullif(v.memory_id, '00000000-0000-0000-0000-000000000000'),
-    nullif(v.fact_id, '00000000-0000-0000-0000-000000000000'), $1, $2::uuid, $3, $4,
-    nullif(v.model, '')
+INSERT INTO hippocampus.memory_sources (from_seq, to_seq, memory_id, thread_id, job_id, user_id, app_name, model)
+SELECT v.from_seq, v.to_seq, v.memory_id, $1, $2::uuid, $3, $4, nullif(v.model, '')
 FROM (SELECT unnest($5::bigint[]) AS from_seq, unnest($6::bigint[]) AS to_seq,
-        unnest($7::uuid[]) AS memory_id, unnest($8::uuid[]) AS fact_id,
-        unnest($9::text[]) AS model) v
+        unnest($7::uuid[]) AS memory_id, unnest($8::text[]) AS model) v
 `
 
 type SourceCreateManyParams struct {
@@ -29,11 +26,10 @@ type SourceCreateManyParams struct {
 	FromSeqs  []int64
 	ToSeqs    []int64
 	MemoryIds []uuid.UUID
-	FactIds   []uuid.UUID
 	Models    []string
 }
 
-// A row a memory or fact: of memory_ids and fact_ids, the other one is the nil UUID.
+// A row a memory. Those of facts are remember_facts' own.
 func (q *Queries) SourceCreateMany(ctx context.Context, db DBTX, arg *SourceCreateManyParams) error {
 	_, err := db.Exec(ctx, sourceCreateMany,
 		arg.ThreadID,
@@ -43,7 +39,6 @@ func (q *Queries) SourceCreateMany(ctx context.Context, db DBTX, arg *SourceCrea
 		arg.FromSeqs,
 		arg.ToSeqs,
 		arg.MemoryIds,
-		arg.FactIds,
 		arg.Models,
 	)
 	return err

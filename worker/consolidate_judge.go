@@ -33,7 +33,7 @@ func (c *consolidation) compare(ctx context.Context, p *piece, l *learned) error
 		}
 		var outcome *db.FactOutcome
 		err := c.inModel(ctx, func(tx pgx.Tx) (err error) {
-			outcome, err = c.rememberFact(ctx, tx, p, &f.statement, truth.Return, true)
+			outcome, err = c.rememberFact(ctx, tx, p, &f.statement, l.reflector, truth.Return, true)
 			return err
 		})
 		if err != nil {

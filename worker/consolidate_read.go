@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -327,5 +326,3 @@ func (l *learned) memories() []*newMemory {
 	all := make([]*newMemory, 0, len(l.episodes)+len(l.summaries)+len(l.insights))
 	return append(append(append(all, l.episodes...), l.summaries...), l.insights...)
 }
-
-var nilUUID uuid.UUID

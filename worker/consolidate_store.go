@@ -167,18 +167,17 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 		AppName: p.thread.AppName, JobID: c.record.ID, ThreadID: p.thread.ID, UserID: p.thread.UserID,
 	}
 	type target struct {
-		memoryID, factID uuid.UUID
-		fromSeq, toSeq   int64
+		memoryID       uuid.UUID
+		fromSeq, toSeq int64
 	}
 	seen := map[target]bool{}
-	source := func(memoryID, factID uuid.UUID, s span, model string) {
-		t := target{memoryID: memoryID, factID: factID, fromSeq: s.fromSeq, toSeq: s.toSeq}
+	source := func(memoryID uuid.UUID, s span, model string) {
+		t := target{memoryID: memoryID, fromSeq: s.fromSeq, toSeq: s.toSeq}
 		if seen[t] { // the same said twice
 			return
 		}
 		seen[t] = true
 		sources.MemoryIds = append(sources.MemoryIds, memoryID)
-		sources.FactIds = append(sources.FactIds, factID)
 		sources.FromSeqs = append(sources.FromSeqs, s.fromSeq)
 		sources.ToSeqs = append(sources.ToSeqs, s.toSeq)
 		sources.Models = append(sources.Models, model)
@@ -188,11 +187,10 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 		if i > 0 && l.facts[i-1].Type == f.Type && l.facts[i-1].Key == f.Key {
 			before = l.facts[i-1]
 		}
-		id, err := c.writeFact(ctx, tx, p, f, before)
+		id, err := c.writeFact(ctx, tx, p, f, before, l.reflector)
 		if err != nil {
 			return fmt.Errorf("store a fact: %w", err)
 		}
-		source(nilUUID, id, f.span, l.reflector)
 		result.FactIDs = appendIDs(result.FactIDs, id)
 		result.Facts++
 	}
@@ -207,7 +205,7 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 		} else if id, err = c.writeMemory(ctx, tx, p, m); err != nil {
 			return fmt.Errorf("store a memory: %w", err)
 		}
-		source(id, nilUUID, m.span, m.model)
+		source(id, m.span, m.model)
 		switch m.kind {
 		case episode:
 			result.EpisodeIDs = appendIDs(result.EpisodeIDs, id)
@@ -274,8 +272,10 @@ func (c *consolidation) writeMemory(ctx context.Context, tx pgx.Tx, p *piece, m 
 }
 
 // writeFact states a fact. before is the one of the same key that was stated before it in the same
-// conversation.
-func (c *consolidation) writeFact(ctx context.Context, tx pgx.Tx, p *piece, f, before *newFact) (uuid.UUID, error) {
+// conversation, reflector the model that drew it.
+func (c *consolidation) writeFact(
+	ctx context.Context, tx pgx.Tx, p *piece, f, before *newFact, reflector string,
+) (uuid.UUID, error) {
 	validFrom := f.from
 	if f.ValidFrom != nil {
 		validFrom = *f.ValidFrom
@@ -302,7 +302,7 @@ func (c *consolidation) writeFact(ctx context.Context, tx pgx.Tx, p *piece, f, b
 	if c.config.Models.Classifier == nil || c.rounds > truth.Rounds {
 		undecided = truth.Resolve
 	}
-	outcome, err := c.rememberFact(ctx, tx, p, &statement, undecided, false)
+	outcome, err := c.rememberFact(ctx, tx, p, &statement, reflector, undecided, false)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -314,14 +314,15 @@ func (c *consolidation) writeFact(ctx context.Context, tx pgx.Tx, p *piece, f, b
 
 // rememberFact states a fact, or, in a dry run, asks what it would be to those that are there.
 func (c *consolidation) rememberFact(
-	ctx context.Context, conn db.DBTX, p *piece, statement *truth.Statement, undecided string, dryRun bool,
+	ctx context.Context, conn db.DBTX, p *piece, statement *truth.Statement, reflector, undecided string, dryRun bool,
 ) (*db.FactOutcome, error) {
 	raw, err := json.Marshal([]*truth.Statement{statement})
 	if err != nil {
 		return nil, fmt.Errorf("write a fact: %w", err)
 	}
 	params := &db.FactRememberParams{
-		AppName: p.thread.AppName, DryRun: dryRun, Facts: raw, ThreadID: &p.thread.ID, Undecided: undecided, UserID: p.thread.UserID,
+		AppName: p.thread.AppName, DryRun: dryRun, Facts: raw, JobID: &c.record.ID, Model: &reflector, ThreadID: &p.thread.ID,
+		Undecided: undecided, UserID: p.thread.UserID,
 	}
 	if statement.Embedding != nil {
 		params.EmbeddingModel = new(c.config.Models.Embedder.Name())

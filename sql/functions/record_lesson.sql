@@ -26,7 +26,6 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_fact jsonb;
-    v_outcome hippocampus.fact_outcomes;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_rule', p_rule, 1, 65536);
@@ -42,14 +41,8 @@ BEGIN
     PERFORM hippocampus._check_fact(1, v_fact);
     PERFORM hippocampus._check_rule_trust('rule', coalesce(p_key, p_domain),
         hippocampus._fact_trust(p_user_id, p_app_name, v_fact, p_thread_id, p_now));
-    SELECT r.* INTO v_outcome FROM hippocampus.remember_facts(p_user_id, p_app_name, jsonb_build_array(v_fact), p_thread_id,
-        p_embedding_model, p_undecided, p_dry_run, p_now) r;
-    IF v_outcome.action <> 'undecided' AND NOT p_dry_run AND p_thread_id IS NOT NULL AND cardinality(p_sequences) > 0
-            AND NOT hippocampus._fact_is_of(p_user_id, p_app_name, v_outcome.fact_id, p_thread_id, p_sequences) THEN
-        INSERT INTO hippocampus.memory_sources (created_at, from_seq, to_seq, fact_id, thread_id, user_id, app_name)
-        SELECT p_now, min(s.seq), max(s.seq), v_outcome.fact_id, p_thread_id, p_user_id, p_app_name FROM unnest(p_sequences) AS s (seq);
-    END IF;
-    RETURN NEXT v_outcome;
+    RETURN QUERY SELECT r.* FROM hippocampus.remember_facts(p_user_id, p_app_name, jsonb_build_array(v_fact), p_thread_id,
+        p_embedding_model, p_undecided, p_dry_run, p_now => p_now) r;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_lesson IS

@@ -27,7 +27,7 @@ SELECT hippocampus.upsert_fact(
 SELECT * FROM hippocampus.remember_facts(
     p_user_id => @user_id, p_app_name => @app_name, p_facts => @facts, p_thread_id => sqlc.narg(thread_id),
     p_embedding_model => sqlc.narg(embedding_model), p_undecided => @undecided, p_dry_run => @dry_run,
-    p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+    p_job_id => sqlc.narg(job_id), p_model => sqlc.narg(model), p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
 -- name: FactSupersede :exec
 SELECT hippocampus.supersede(

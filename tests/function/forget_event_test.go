@@ -90,6 +90,24 @@ func TestForgetEvent(t *testing.T) {
 		}
 	})
 
+	// What a client of SQL drew itself has its source by the sequences that it named.
+	t.Run("WhatAClientDrew", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread, events := b.said(t, "I moved to Zqxlisbon", "I love coffee")
+		state := func(facts ...map[string]any) {
+			b.exec(t, "SELECT hippocampus.remember_facts($1, $2, $3, $4, p_model => 'mine')", b.UserID, b.AppName, toJSON(t, facts), thread)
+		}
+		for range 2 {
+			state(map[string]any{"key": "location", "value": "Zqxlisbon", "sequences": []int{1}}, map[string]any{"key": "drink", "value": "coffee", "sequences": []int{2}})
+		}
+		require.Equal(t, []string{"1 1 mine", "2 2 mine"}, list[string](t, b, "SELECT concat_ws(' ', from_seq, to_seq, model) FROM hippocampus.memory_sources WHERE user_id = $1 ORDER BY 1", b.UserID))
+		state(map[string]any{"key": "drink", "value": "coffee", "sequences": []int{}}, map[string]any{"key": "food", "value": "sushi"})
+		require.Equal(t, 2, get[int](t, b, "SELECT count(*) FROM hippocampus.memory_sources WHERE user_id = $1", b.UserID))
+		require.Equal(t, int32(2), forget(t, b, events[0]))
+		require.Equal(t, []string{"coffee", "sushi"}, b.kept(t))
+	})
+
 	t.Run("WhatWasToldTwiceStays", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
