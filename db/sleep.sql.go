@@ -13,77 +13,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const sleepAddMembers = `-- name: SleepAddMembers :exec
-INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name)
-SELECT $1, m.id, $2, $3 FROM unnest($4::uuid[]) AS m (id)
-`
-
-type SleepAddMembersParams struct {
-	ClusterID uuid.UUID
-	UserID    string
-	AppName   string
-	MemoryIds []uuid.UUID
-}
-
-func (q *Queries) SleepAddMembers(ctx context.Context, db DBTX, arg *SleepAddMembersParams) error {
-	_, err := db.Exec(ctx, sleepAddMembers,
-		arg.ClusterID,
-		arg.UserID,
-		arg.AppName,
-		arg.MemoryIds,
-	)
-	return err
-}
-
-const sleepCreateCluster = `-- name: SleepCreateCluster :exec
-INSERT INTO hippocampus.memory_clusters (started_at, ended_at, id, user_id, app_name, model)
-VALUES ($1, $2, $3, $4, $5, $6)
-`
-
-type SleepCreateClusterParams struct {
-	StartedAt time.Time
-	EndedAt   time.Time
-	ID        uuid.UUID
-	UserID    string
-	AppName   string
-	Model     *string
-}
-
-func (q *Queries) SleepCreateCluster(ctx context.Context, db DBTX, arg *SleepCreateClusterParams) error {
-	_, err := db.Exec(ctx, sleepCreateCluster,
-		arg.StartedAt,
-		arg.EndedAt,
-		arg.ID,
-		arg.UserID,
-		arg.AppName,
-		arg.Model,
-	)
-	return err
-}
-
-const sleepDerive = `-- name: SleepDerive :exec
-INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name, link_type, source)
-SELECT $1, m.id, $2, $3, 'derived_from', 'sleep' FROM unnest($4::uuid[]) AS m (id)
-ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING
-`
-
-type SleepDeriveParams struct {
-	FromID    uuid.UUID
-	UserID    string
-	AppName   string
-	MemoryIds []uuid.UUID
-}
-
-func (q *Queries) SleepDerive(ctx context.Context, db DBTX, arg *SleepDeriveParams) error {
-	_, err := db.Exec(ctx, sleepDerive,
-		arg.FromID,
-		arg.UserID,
-		arg.AppName,
-		arg.MemoryIds,
-	)
-	return err
-}
-
 const sleepEnd = `-- name: SleepEnd :exec
 UPDATE hippocampus.sleep_reports SET status = $1, completed_at = now(), error = left($2::text, 1000) WHERE id = $3
 `
@@ -140,6 +69,8 @@ WITH free AS (
     WHERE m.user_id = $2 AND m.app_name = $3 AND m.memory_type = 'episodic' AND m.superseded_by IS NULL
       AND NOT EXISTS (SELECT FROM hippocampus.memory_cluster_members c
                       WHERE c.memory_id = m.id AND c.user_id = m.user_id AND c.app_name = m.app_name)
+      AND NOT EXISTS (SELECT FROM hippocampus.memory_roles r
+                      WHERE r.memory_id = m.id AND r.user_id = m.user_id AND r.app_name = m.app_name AND r.was_clustered)
     WINDOW w AS (ORDER BY m.occurred_from, m.id)
 ), numbered AS (
     SELECT f.id, f.content, f.author, f.importance, f.occurred_from, f.occurred_until, f.embedding, f.before, f.embedding_before, f.waits, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
@@ -171,7 +102,7 @@ type SleepListClusterableRow struct {
 	OccurredUntil time.Time
 }
 
-// Episodes of no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
+// Episodes that have been in no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
 // with one that is younger than a day and has no vector yet waits for the next sleep: its subject is not known.
 func (q *Queries) SleepListClusterable(ctx context.Context, db DBTX, arg *SleepListClusterableParams) ([]*SleepListClusterableRow, error) {
 	rows, err := db.Query(ctx, sleepListClusterable, arg.MaxRows, arg.UserID, arg.AppName)
@@ -307,6 +238,36 @@ func (q *Queries) SleepStart(ctx context.Context, db DBTX, id uuid.UUID) (*Sleep
 		&i.Since,
 	)
 	return &i, err
+}
+
+const sleepStoreCluster = `-- name: SleepStoreCluster :one
+SELECT hippocampus._remember_cluster(p_user_id => $1, p_app_name => $2, p_memory_ids => $3::uuid[], p_name => $4,
+    p_token_count => $5, p_model => $6, p_insights => $7)::uuid[] AS ids
+`
+
+type SleepStoreClusterParams struct {
+	UserID     string
+	AppName    string
+	MemoryIds  []uuid.UUID
+	Name       string
+	TokenCount int32
+	Model      *string
+	Insights   json.RawMessage
+}
+
+func (q *Queries) SleepStoreCluster(ctx context.Context, db DBTX, arg *SleepStoreClusterParams) ([]uuid.UUID, error) {
+	row := db.QueryRow(ctx, sleepStoreCluster,
+		arg.UserID,
+		arg.AppName,
+		arg.MemoryIds,
+		arg.Name,
+		arg.TokenCount,
+		arg.Model,
+		arg.Insights,
+	)
+	var ids []uuid.UUID
+	err := row.Scan(&ids)
+	return ids, err
 }
 
 const sleepTidy = `-- name: SleepTidy :one

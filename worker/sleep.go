@@ -159,14 +159,9 @@ func (s *sleep) tidyBatch(ctx context.Context, since *time.Time) (lookedAt int, 
 func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow) error {
 	conversation := &model.Conversation{}
 	ids := make([]uuid.UUID, len(rows))
-	importance, until := float32(0), rows[0].OccurredUntil
 	chars := 0
 	for i, r := range rows {
 		ids[i] = r.ID
-		importance = max(importance, r.Importance)
-		if r.OccurredUntil.After(until) {
-			until = r.OccurredUntil
-		}
 		if chars += len(r.Content); chars > s.config.MaxConversationChars {
 			continue // it is of the cluster, but no model reads it
 		}
@@ -196,56 +191,58 @@ func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow)
 	if isBlank(name) {
 		return s.spend(ctx, calls)
 	}
-	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
-		score := float64(importance)
-		id, err := s.remember(ctx, tx, "summary", "other", name, score, rows[0].OccurredFrom, until)
+	drawn, err := s.drawn(insights)
+	if err != nil {
+		return errors.Join(fmt.Errorf("write down insights: %w", err), s.spend(ctx, calls))
+	}
+	return s.store(ctx, &db.SleepStoreClusterParams{
+		AppName: s.report.AppName, Insights: drawn, MemoryIds: ids, Model: &summary.Model, Name: name,
+		TokenCount: int32(s.config.Counter.Count(name)), UserID: s.report.UserID,
+	}, calls)
+}
+
+// store stores a cluster with its insights. An episode that was forgotten meanwhile, or that another
+// sleep was faster with, leaves nothing of it.
+func (s *sleep) store(ctx context.Context, cluster *db.SleepStoreClusterParams, calls int) error {
+	err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		ids, err := s.queries.SleepStoreCluster(ctx, tx, cluster)
 		if err != nil {
 			return err
 		}
-		scope := s.report
-		err = s.queries.SleepCreateCluster(ctx, tx, &db.SleepCreateClusterParams{
-			AppName: scope.AppName, EndedAt: until, ID: id, Model: &summary.Model, StartedAt: rows[0].OccurredFrom, UserID: scope.UserID,
-		})
-		if err != nil {
-			return err
+		record := &db.SleepRecordParams{ChangedIds: ids, ID: s.id, ModelCalls: int32(calls)}
+		if len(ids) > 0 {
+			record.Clusters, record.Insights = 1, int32(len(ids)-1)
 		}
-		// A memory that was forgotten meanwhile has no row to point to: then nothing of this is stored.
-		err = s.queries.SleepAddMembers(ctx, tx, &db.SleepAddMembersParams{
-			AppName: scope.AppName, ClusterID: id, MemoryIds: ids, UserID: scope.UserID,
-		})
-		if err != nil {
-			return err
-		}
-		changed := []uuid.UUID{id}
-		for _, insight := range insights {
-			content := model.CleanText(insight.Content)
-			if isBlank(content) {
-				continue
-			}
-			score, known := insightScores[insight.Importance]
-			if !known {
-				score = insightScores[model.ImportanceMedium]
-			}
-			id, err := s.remember(ctx, tx, "semantic", "insight", content, score, rows[0].OccurredFrom, until)
-			if err != nil {
-				return err
-			}
-			err = s.queries.SleepDerive(ctx, tx, &db.SleepDeriveParams{
-				AppName: scope.AppName, FromID: id, MemoryIds: ids, UserID: scope.UserID,
-			})
-			if err != nil {
-				return err
-			}
-			changed = append(changed, id)
-		}
-		return s.queries.SleepRecord(ctx, tx, &db.SleepRecordParams{
-			ChangedIds: changed, Clusters: 1, ID: s.id, Insights: int32(len(changed) - 1), ModelCalls: int32(calls),
-		})
+		return s.queries.SleepRecord(ctx, tx, record)
 	})
 	if err != nil {
 		return errors.Join(fmt.Errorf("store a cluster: %w", db.Wrap(err)), s.spend(ctx, calls))
 	}
 	return nil
+}
+
+// drawnInsight is an insight as SleepStoreCluster reads it.
+type drawnInsight struct {
+	Content    string  `json:"content"`
+	Score      float64 `json:"score"`
+	TokenCount int     `json:"token_count"`
+}
+
+// drawn gives what a model drew from a cluster, but for what is blank.
+func (s *sleep) drawn(insights []model.Insight) ([]byte, error) {
+	drawn := []drawnInsight{}
+	for _, insight := range insights {
+		content := model.CleanText(insight.Content)
+		if isBlank(content) {
+			continue
+		}
+		score, known := insightScores[insight.Importance]
+		if !known {
+			score = insightScores[model.ImportanceMedium]
+		}
+		drawn = append(drawn, drawnInsight{Content: content, Score: score, TokenCount: s.config.Counter.Count(content)})
+	}
+	return json.Marshal(drawn)
 }
 
 // spend writes down calls that came to nothing: they cost all the same.
@@ -257,15 +254,4 @@ func (s *sleep) spend(ctx context.Context, calls int) error {
 		return fmt.Errorf("write down what it cost: %w", db.Wrap(err))
 	}
 	return nil
-}
-
-func (s *sleep) remember(
-	ctx context.Context, tx pgx.Tx, memoryType, category, content string, score float64, from, until time.Time,
-) (uuid.UUID, error) {
-	tokens := int32(s.config.Counter.Count(content))
-	return s.queries.MemoryRemember(ctx, tx, &db.MemoryRememberParams{
-		AppName: s.report.AppName, Category: category, Content: content, Importance: &score, InitialScore: score, Intensity: 0.5,
-		MemoryType: memoryType, Metadata: json.RawMessage(`{}`), OccurredFrom: &from, OccurredUntil: &until, Source: "sleep",
-		Tags: []string{}, TokenCount: &tokens, UserID: s.report.UserID,
-	})
 }

@@ -70,12 +70,95 @@ func TestSleep(t *testing.T) {
 		require.Equal(t, 8, b.count(t, "SELECT count(*) FROM hippocampus.memory_links WHERE link_type = 'derived_from'"))
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.search_memory('ada', 'app', 'Summary of run 4 part 1', p_memory_types => '{summary}')
 			WHERE content LIKE 'Summary of run 4%'`), "a cluster is searched")
-		// The next one does what is left, and nothing twice; insights that say the same are merged.
+		// The next one does what is left, and nothing twice; insights that differ in their numbers are not merged.
 		embedded(t, b)
-		require.Equal(t, "1 1 2 3", report(t, b, asleep(t, b), "completed"))
+		require.Equal(t, "1 1 2 2", report(t, b, asleep(t, b), "completed"))
 		embedded(t, b)
-		require.Equal(t, "0 0 0 1", report(t, b, asleep(t, b), "completed"))
+		require.Equal(t, "0 0 0 0", report(t, b, asleep(t, b), "completed"))
 		require.Equal(t, 16, b.count(t, "SELECT count(DISTINCT memory_id) FROM hippocampus.memory_cluster_members"))
+	})
+
+	// swept runs retention as of so many days from now, with some episodes used the day before.
+	swept := func(t *testing.T, b *bundle, days int, used string) int {
+		t.Helper()
+		_, err := b.pool.Exec(t.Context(), `UPDATE hippocampus.memories SET access_count = 500, last_accessed_at = now() + make_interval(days => $1 - 1)
+			WHERE memory_type = 'episodic' AND content ~ $2`, days, used)
+		require.NoError(t, err)
+		return b.count(t, "SELECT hippocampus.cleanup_low_value_memories(NULL, NULL, p_now => now() + make_interval(days => $1))", days)
+	}
+
+	t.Run("PaysOnce", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: alike}, nil)
+		episodes(t, b, 1)
+		b.start(t)
+		require.Equal(t, "1 1 2 2", report(t, b, asleep(t, b), "completed"))
+		embedded(t, b)
+		require.Equal(t, 1, swept(t, b, 8, "part [234]"), "an episode fades alone")
+		require.Equal(t, 5, b.count(t, "SELECT count(*) FROM hippocampus.memories"))
+		require.Equal(t, "0 0 0 0", report(t, b, asleep(t, b), "completed"), "the others are in their cluster")
+		require.Equal(t, 2, swept(t, b, 40, "part [234]"), "a cluster and its insight fade in their turn")
+		require.Equal(t, "0 0 0 0", report(t, b, asleep(t, b), "completed"), "episodes that outlive their cluster")
+		_, summaries := b.script.calls()
+		require.Equal(t, 1, summaries)
+	})
+
+	t.Run("ClustersMayHaveOneName", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: alike, summarize: func(context.Context, *model.Conversation) (*model.Summary, error) {
+			return &model.Summary{Content: "The stand-up", Model: "script/chat"}, nil
+		}}, nil)
+		_, err := b.pool.Exec(t.Context(), "SELECT hippocampus.remember('ada', 'app', 'The stand-up', 'summary')")
+		require.NoError(t, err)
+		episodes(t, b, 3)
+		b.start(t)
+		require.Equal(t, "3 3 6 6", report(t, b, asleep(t, b), "completed"))
+		require.Equal(t, 3, b.count(t, "SELECT count(*) FROM hippocampus.list_clusters('ada', 'app') WHERE name = 'The stand-up' AND members = 4"))
+		require.Equal(t, 3, b.count(t, "SELECT count(DISTINCT started_at) FROM hippocampus.memory_clusters"))
+		_, err = b.pool.Exec(t.Context(), "SELECT hippocampus.forget('ada', 'app', ARRAY(SELECT id FROM hippocampus.memories WHERE content = 'run 2 part 3'))")
+		require.NoError(t, err)
+		require.Equal(t, 2, b.count(t, "SELECT count(*) FROM hippocampus.memory_clusters"), "the others are of other memories")
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM hippocampus.memories WHERE content = 'The stand-up' AND source = 'client'"), "the user's own stays")
+	})
+
+	t.Run("LeavesWhatIsThereToWhoseItIs", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: alike, reflect: func(context.Context, *model.Conversation) (*model.Reflection, error) {
+			return &model.Reflection{Model: "script/chat", Insights: []model.Insight{
+				{Content: "I am allergic to nuts", Importance: model.ImportanceHigh},
+				{Content: "They like runs", Importance: model.ImportanceLow},
+				{Content: "they like  runs"},
+				{Content: " "},
+			}}, nil
+		}}, nil)
+		thread := b.thread(t, "I am allergic to nuts")
+		_, err := b.pool.Exec(t.Context(), "SELECT hippocampus.remember('ada', 'app', 'I am allergic to nuts', p_thread_id => $1)", thread)
+		require.NoError(t, err)
+		episodes(t, b, 2)
+		b.start(t)
+		require.Equal(t, "2 1 4 3", report(t, b, asleep(t, b), "completed"), "an insight in words that are there is not stored again")
+		require.Equal(t, 4, b.count(t, "SELECT count(*) FROM hippocampus.memory_links WHERE link_type = 'derived_from'"))
+		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE content = 'I am allergic to nuts' AND encounter_count = 1
+			AND trust = 'user' AND thread_id = $1`, thread))
+		_, err = b.pool.Exec(t.Context(), "SELECT hippocampus.forget('ada', 'app', ARRAY(SELECT id FROM hippocampus.memories WHERE memory_type = 'episodic'))")
+		require.NoError(t, err)
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM hippocampus.memories WHERE content = 'I am allergic to nuts'"))
+		require.Equal(t, 1, b.count(t, "SELECT count(*) FROM hippocampus.memories"), "what was made of them went")
+	})
+
+	t.Run("IsTrustedAsTheLeastThatItRead", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: alike}, nil)
+		episodes(t, b, 2)
+		_, err := b.pool.Exec(t.Context(), "UPDATE hippocampus.memories SET trust = 'tool' WHERE content = 'run 1 part 2'")
+		require.NoError(t, err)
+		b.start(t)
+		require.Equal(t, "2 2 4 4", report(t, b, asleep(t, b), "completed"))
+		for words, trust := range map[string]string{"run 1 part 1": "tool", "run 2 part 1": "agent"} {
+			require.Equal(t, 2, b.count(t, "SELECT count(*) FROM hippocampus.memories WHERE source = 'sleep' AND trust = $1 AND strpos(content, $2) > 0", trust, words))
+			require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.get_context_window('ada', 'app', $2, NULL) w
+				WHERE w.content ~ ('^- \[[-0-9]+, ' || $1 || '\] (Summary of|Insight on) ' || $2)`, trust, words), "a window says so")
+		}
 	})
 
 	t.Run("TidiesWhatGetsItsVectorLater", func(t *testing.T) {

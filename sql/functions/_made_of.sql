@@ -1,5 +1,5 @@
--- Rows, and what was made of them: the clusters that hold a memory, and what is derived from it, over any number of
--- steps. It goes with them: see _forget_derived.
+-- Rows, and what was made of them, over any number of steps, also where one of them has faded. It goes with them: see
+-- _forget_derived.
 CREATE OR REPLACE FUNCTION hippocampus._made_of(
     p_user_id text,
     p_app_name text,
@@ -11,10 +11,9 @@ BEGIN ATOMIC
         SELECT p.id FROM unnest(p_ids) AS p (id) WHERE p.id IS NOT NULL
         UNION
         SELECT n.id FROM made d CROSS JOIN LATERAL (
-            SELECT c.cluster_id AS id FROM hippocampus.memory_cluster_members c
-            WHERE c.memory_id = d.id AND c.user_id = p_user_id AND c.app_name = p_app_name
-            UNION ALL SELECT l.from_id FROM hippocampus.memory_links l
-            WHERE l.to_id = d.id AND l.link_type = 'derived_from' AND l.user_id = p_user_id AND l.app_name = p_app_name) n
+            SELECT m.id FROM hippocampus._derived_from(p_user_id, p_app_name, d.id) AS m (id)
+            UNION ALL SELECT f.memory_id FROM hippocampus.faded_sources f
+            WHERE f.source_id = d.id AND f.user_id = p_user_id AND f.app_name = p_app_name) n
     )
     SELECT d.id FROM made d;
 END;

@@ -1,5 +1,6 @@
 -- What a description means: memories and facts, of the history too, whose vector is as near to it as p_threshold,
--- or, without a vector on either side, that hold that share of its words.
+-- or, without a vector on either side, that hold that share of its words. A summary of a thread goes with the events that
+-- it tells; the name of a cluster tells of memories that may have faded, and is meant by itself.
 CREATE OR REPLACE FUNCTION hippocampus._meant_rows(
     p_user_id text,
     p_app_name text,
@@ -35,7 +36,7 @@ BEGIN
     FROM found f
     LEFT JOIN hippocampus.memories m ON f.source = 'memory' AND m.id = f.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
     LEFT JOIN hippocampus.facts t ON f.source = 'fact' AND t.id = f.row_id AND t.user_id = p_user_id AND t.app_name = p_app_name
-    WHERE f.similarity >= v_threshold AND (m.id IS NOT NULL OR t.id IS NOT NULL) AND coalesce(m.memory_type, '') <> 'summary'
+    WHERE f.similarity >= v_threshold AND (m.id IS NOT NULL OR t.id IS NOT NULL) AND (m.memory_type = 'summary' AND m.thread_id IS NOT NULL) IS NOT TRUE
     ORDER BY f.similarity DESC, f.row_id
     LIMIT p_limit;
 END

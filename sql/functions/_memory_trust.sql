@@ -17,7 +17,7 @@ BEGIN ATOMIC
             SELECT hippocampus._trust(e.author, e.event_type, e.category, e.content) FROM hippocampus.events e
             WHERE e.thread_id = p_thread_id AND e.sequence_num BETWEEN p_from_seq AND coalesce(p_to_seq, p_from_seq)
               AND e.user_id = p_user_id AND e.app_name = p_app_name)
-        || CASE WHEN p_source IN ('fast_replay', 'deep_reflection') AND p_memory_type <> 'episodic' THEN 'agent' END
+        || CASE WHEN p_source IN ('fast_replay', 'deep_reflection', 'sleep') AND p_memory_type <> 'episodic' THEN 'agent' END
         || CASE WHEN p_author IS NOT NULL THEN hippocampus._trust(p_author, NULL, p_category) END
         || CASE WHEN p_category = 'tool-use' THEN 'tool' END), 'user');
 END;

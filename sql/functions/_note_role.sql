@@ -11,7 +11,7 @@ BEGIN
     RETURN NEW;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._note_role IS 'Trigger: notes a memory that is a cluster, an experience, or has a name.';
+COMMENT ON FUNCTION hippocampus._note_role IS 'Trigger: notes a memory that is a cluster, an experience, has a name, or was made of what has faded.';
 REVOKE ALL ON FUNCTION hippocampus._note_role FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER memory_clusters_role BEFORE INSERT OR UPDATE OF id ON hippocampus.memory_clusters
@@ -19,4 +19,6 @@ CREATE OR REPLACE TRIGGER memory_clusters_role BEFORE INSERT OR UPDATE OF id ON 
 CREATE OR REPLACE TRIGGER experiences_role BEFORE INSERT OR UPDATE OF memory_id ON hippocampus.experiences
     FOR EACH ROW EXECUTE FUNCTION hippocampus._note_role('memory_id');
 CREATE OR REPLACE TRIGGER named_memories_role BEFORE INSERT OR UPDATE OF memory_id ON hippocampus.named_memories
+    FOR EACH ROW EXECUTE FUNCTION hippocampus._note_role('memory_id');
+CREATE OR REPLACE TRIGGER faded_sources_role BEFORE INSERT ON hippocampus.faded_sources
     FOR EACH ROW EXECUTE FUNCTION hippocampus._note_role('memory_id');

@@ -18,7 +18,7 @@ BEGIN
     END IF;
     WITH released AS MATERIALIZED (
         SELECT m.id, m.user_id, m.app_name, m.memory_type, m.content_hash, m.from_seq, m.created_at,
-            CASE WHEN m.from_seq IS NOT NULL THEN coalesce(m.thread_id, m.id) END AS place
+            CASE WHEN m.from_seq IS NOT NULL OR (m.memory_type = 'summary' AND m.source = 'sleep') THEN coalesce(m.thread_id, m.id) END AS place
         FROM old_rows o
         JOIN hippocampus.memories m ON m.superseded_by = o.id AND m.user_id = o.user_id AND m.app_name = o.app_name
         ORDER BY m.id FOR NO KEY UPDATE OF m
@@ -30,7 +30,7 @@ BEGIN
             SELECT k.id FROM hippocampus.memories k
             WHERE k.user_id = r.user_id AND k.app_name = r.app_name AND k.memory_type = r.memory_type AND k.content_hash = r.content_hash
               AND k.from_seq IS NOT DISTINCT FROM r.from_seq AND k.superseded_by IS NULL
-              AND (CASE WHEN k.from_seq IS NOT NULL THEN coalesce(k.thread_id, k.id) END) IS NOT DISTINCT FROM r.place LIMIT 1) t ON true
+              AND (CASE WHEN k.from_seq IS NOT NULL OR (k.memory_type = 'summary' AND k.source = 'sleep') THEN coalesce(k.thread_id, k.id) END) IS NOT DISTINCT FROM r.place LIMIT 1) t ON true
     )
     UPDATE hippocampus.memories m SET superseded_by = j.heir FROM judged j
     WHERE m.id = j.id AND m.user_id = j.user_id AND m.app_name = j.app_name;

@@ -32,7 +32,9 @@ BEGIN
     SELECT p.sharing INTO v_allowed FROM hippocampus._consolidation_policy(NEW.app_name) p;
     v_derived := NEW.memory_type = 'summary' OR EXISTS (
         SELECT FROM hippocampus.memory_links l
-        WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name);
+        WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name) OR EXISTS (
+        SELECT FROM hippocampus.faded_sources f
+        WHERE f.memory_id = NEW.id AND f.user_id = NEW.user_id AND f.app_name = NEW.app_name);
     IF NOT v_fresh AND (NOT v_allowed OR v_derived) THEN
         UPDATE hippocampus.memories m SET visibility = 'private', shared_by = NULL
         WHERE m.id = NEW.id AND m.user_id = NEW.user_id AND m.app_name = NEW.app_name;

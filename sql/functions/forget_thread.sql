@@ -33,7 +33,9 @@ BEGIN
       AND NOT EXISTS (
             SELECT FROM hippocampus.memory_sources o WHERE o.fact_id = d.id AND o.thread_id <> p_thread_id
                 AND o.user_id = p_user_id AND o.app_name = p_app_name);
-    SELECT d.memories + d.facts INTO v_count FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids) d;
+    SELECT d.memories + d.facts INTO v_count FROM hippocampus._delete_rows(p_user_id, p_app_name, v_ids || ARRAY(
+        SELECT f.memory_id FROM hippocampus.faded_sources f -- made of memories of it that have faded
+        WHERE f.thread_id = p_thread_id AND f.user_id = p_user_id AND f.app_name = p_app_name)) d;
     DELETE FROM hippocampus.threads t
     WHERE t.id = p_thread_id AND t.user_id = p_user_id AND t.app_name = p_app_name;
     PERFORM hippocampus._clear_terms(p_user_id, p_app_name);

@@ -31,6 +31,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.link_memories IS
-    'Links a memory to another: related_to, caused_by, follows, supports, contradicts, part_of or derived_from, with a weight from 0 to 1; again, it sets the weight. Cycles are allowed. What is derived_from a memory is forgotten with it, and is no longer shared. Raises HC011 for an unknown memory.';
+    'Links a memory to another: related_to, caused_by, follows, supports, contradicts, part_of or derived_from, with a weight from 0 to 1; again, it sets the weight. Cycles are allowed. What is derived_from a memory is forgotten with it, is no longer shared, and stays where that just fades. Raises HC011 for an unknown memory.';
 REVOKE ALL ON FUNCTION hippocampus.link_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.link_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

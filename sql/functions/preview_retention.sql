@@ -38,7 +38,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.preview_retention IS
-    'What the next retention sweep would delete of a user''s memories, lowest first, and why: faded (its score is below its policy''s threshold, and it is older than the minimum age) or over the limit (of more memories than its policy allows, those with the lowest scores). Deletes nothing.';
+    'What the next retention sweep would delete of a user''s memories, lowest first, and why: faded (its score is below its policy''s threshold, and it is older than the minimum age) or over the limit (of more memories than its policy allows, those with the lowest scores). All of what it would delete: what was made of them stays. Deletes nothing.';
 REVOKE ALL ON FUNCTION hippocampus.preview_retention FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.preview_retention
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -61,7 +61,7 @@ BEGIN
         hippocampus._content_hash(p_content), v_tags, v_metadata
     FROM hippocampus._retention_policy(p_app_name, p_memory_type, p_category) p
     ON CONFLICT (user_id, app_name, memory_type, content_hash, from_seq,
-            (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
+            (CASE WHEN from_seq IS NOT NULL OR (memory_type = 'summary' AND source = 'sleep') THEN coalesce(thread_id, id) END)) WHERE superseded_by IS NULL
     DO UPDATE SET
         running_intensity = (m.running_intensity * m.encounter_count + excluded.running_intensity) / (m.encounter_count + 1.0),
         encounter_count = least(m.encounter_count, 2147483646) + 1,

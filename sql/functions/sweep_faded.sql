@@ -18,7 +18,8 @@ DECLARE
     v_range record;
     v_seen integer;
     v_moved integer;
-    v_deleted integer;
+    v_ids uuid[];
+    v_user_ids text[];
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
@@ -48,20 +49,18 @@ BEGIN
                 SELECT h.*, k.p, hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score, h.running_intensity,
                         h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
-            ), deleted AS (
-                DELETE FROM hippocampus.memories m USING judged j
-                WHERE j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
-                RETURNING m.id
             ), moved AS ( -- it has not faded by p_now
                 UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(p_now, hippocampus._forget_at(
                     j.p, j.initial_score, j.running_intensity, j.access_count, j.last_accessed_at, j.created_at))
                 FROM judged j WHERE NOT j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
                 RETURNING m.id
             )
-            SELECT (SELECT count(*) FROM held), (SELECT count(*) FROM moved), (SELECT count(*) FROM deleted) INTO v_seen, v_moved, v_deleted;
+            SELECT count(*), (SELECT count(*) FROM moved), array_agg(j.id) FILTER (WHERE j.faded), array_agg(j.user_id) FILTER (WHERE j.faded)
+            INTO v_seen, v_moved, v_ids, v_user_ids FROM judged j;
             v_batch.scanned := v_batch.scanned + v_seen;
             v_batch.refreshed := v_batch.refreshed + v_moved;
-            v_batch.deleted := v_batch.deleted + v_deleted;
+            v_batch.deleted := v_batch.deleted
+                + hippocampus._fade_memories(v_ids, v_user_ids, array_fill(v_app_name, ARRAY[coalesce(cardinality(v_ids), 0)]));
         END LOOP;
         EXIT WHEN v_batch.scanned >= p_limit OR p_app_name IS NOT NULL;
     END LOOP;

@@ -22,6 +22,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_batch hippocampus.retention_batches;
+    v_found record;
     -- of one user, the walk begins and ends at that user: no id is as long as the greatest one
     v_skip boolean := p_user_id COLLATE "C" > coalesce(p_after_user_id, '');
     v_user_id text := CASE WHEN v_skip THEN p_user_id ELSE coalesce(p_after_user_id, '') END;
@@ -56,10 +57,6 @@ BEGIN
             AND m.access_count = s.access_count AND m.encounter_count = s.encounter_count
         WHERE s.low AND hippocampus._sweep_scope(m.user_id, m.app_name)
         ORDER BY m.id FOR UPDATE OF m SKIP LOCKED
-    ), deleted AS (
-        DELETE FROM hippocampus.memories m USING low l
-        WHERE m.id = l.id AND m.user_id = l.user_id AND m.app_name = l.app_name
-        RETURNING m.id
     ), moved AS MATERIALIZED (
         SELECT m.id, m.user_id, m.app_name, s.score FROM scored s
         JOIN hippocampus.memories m ON m.id = s.id AND m.user_id = s.user_id AND m.app_name = s.app_name
@@ -74,9 +71,12 @@ BEGIN
         SELECT b.user_id, b.app_name, b.created_at, b.id FROM batch b
         ORDER BY b.user_id DESC, b.app_name DESC, b.created_at DESC, b.id DESC LIMIT 1
     )
-    SELECT (SELECT count(*) FROM batch), (SELECT count(*) FROM refreshed), (SELECT count(*) FROM deleted),
-        l.user_id, l.app_name, l.created_at, l.id
-    INTO v_batch FROM (SELECT) one LEFT JOIN last l ON true;
+    SELECT (SELECT count(*) FROM batch) AS scanned, (SELECT count(*) FROM refreshed) AS refreshed, l.user_id, l.app_name, l.created_at, l.id,
+        g.ids, g.user_ids, g.app_names
+    INTO v_found FROM (SELECT array_agg(w.id) AS ids, array_agg(w.user_id) AS user_ids, array_agg(w.app_name) AS app_names FROM low w) g
+    LEFT JOIN last l ON true;
+    v_batch := ROW (v_found.scanned, v_found.refreshed, hippocampus._fade_memories(v_found.ids, v_found.user_ids, v_found.app_names),
+        v_found.user_id, v_found.app_name, v_found.created_at, v_found.id);
     IF v_batch.scanned < p_limit THEN
         v_batch.after_id := NULL;
     END IF;

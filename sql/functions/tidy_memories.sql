@@ -1,20 +1,23 @@
 -- The part of a sleep that needs no model: of the memories that no sleep has put in order yet, the newest first,
--- those near in meaning are linked; a semantic memory that says what a newer one says is superseded by it, which
+-- those near in meaning are linked; a semantic memory that says what another one says is superseded by it, which
 -- takes over its strength; a memory takes on the tags that at least two of its neighbours have, but for one that is
--- shared, whose tags would tell others of private ones. Memories with the same vector space only: one whose vector
+-- shared, whose tags would tell others of private ones. How near that is, the bands of the model say. Memories with the same vector space only: one whose vector
 -- is still to come waits in untidied_memories, as what is beyond p_limit does. Rows that somebody holds are left.
 CREATE OR REPLACE FUNCTION hippocampus.tidy_memories(
     p_user_id text,
     p_app_name text,
     p_since timestamptz DEFAULT '-infinity',
     p_limit integer DEFAULT 500,
-    p_link_similarity double precision DEFAULT 0.75,
-    p_duplicate_similarity double precision DEFAULT 0.95
+    p_link_similarity double precision DEFAULT NULL,
+    p_duplicate_similarity double precision DEFAULT NULL
 ) RETURNS jsonb
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_bands jsonb := hippocampus._bands(p_app_name);
+    v_link double precision := coalesce(p_link_similarity, (v_bands ->> 'ask')::double precision);
+    v_duplicate double precision := coalesce(p_duplicate_similarity, (v_bands ->> 'duplicate')::double precision);
     v_ids uuid[];
     v_links integer;
     v_merged uuid[];
@@ -23,8 +26,8 @@ DECLARE
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
-    PERFORM hippocampus._check_range('p_link_similarity', p_link_similarity, 0, 1);
-    PERFORM hippocampus._check_range('p_duplicate_similarity', p_duplicate_similarity, 0, 1);
+    PERFORM hippocampus._check_range('p_link_similarity', v_link, 0, 1);
+    PERFORM hippocampus._check_range('p_duplicate_similarity', v_duplicate, 0, 1);
     INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name)
     SELECT m.id, p_user_id, p_app_name FROM hippocampus.memories m
     WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.created_at > p_since AND m.superseded_by IS NULL AND m.memory_type <> 'summary'
@@ -37,9 +40,9 @@ BEGIN
             SELECT FROM hippocampus.embeddings e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
                 AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = u.memory_id)
         ORDER BY m.created_at DESC, m.id LIMIT p_limit) n;
-    v_merged := hippocampus._merge_repeated(p_user_id, p_app_name, v_ids, p_duplicate_similarity);
+    v_merged := hippocampus._merge_repeated(p_user_id, p_app_name, v_ids, v_duplicate);
     SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') INTO v_near
-    FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, p_link_similarity) p;
+    FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, v_link) p;
     INSERT INTO hippocampus.memory_links (weight, from_id, to_id, user_id, app_name, source)
     SELECT max(least(1, p.similarity)), least(p.memory_id, p.near_id), greatest(p.memory_id, p.near_id), p_user_id, p_app_name, 'sleep'
     FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid, similarity double precision)
@@ -70,6 +73,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.tidy_memories IS
-    'Puts a user''s memories in order without a model, those made since p_since (null for none) and those that were left before, at most p_limit: links those near in meaning, supersedes a semantic memory that a newer one repeats, adds the tags that two neighbours have. Returns what it did: looked_at, links, merged, tagged, changed_ids; call it with p_since null until looked_at is 0.';
+    'Puts a user''s memories in order without a model, those made since p_since (null for none) and those that were left before, at most p_limit: links those near in meaning (p_link_similarity), supersedes a semantic memory that a newer one repeats, or an older one that is trusted more, with the same numbers and denials (p_duplicate_similarity), adds the tags that two neighbours have. The similarities are by default those of the setting similarity, ask and duplicate. Returns what it did: looked_at, links, merged, tagged, changed_ids; call it with p_since null until looked_at is 0.';
 REVOKE ALL ON FUNCTION hippocampus.tidy_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.tidy_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -11,7 +11,9 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_deleted integer;
+    v_ids uuid[];
+    v_user_ids text[];
+    v_app_names text[];
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 1000000);
@@ -41,10 +43,8 @@ BEGIN
         ORDER BY p.place DESC, p.id LIMIT p_limit
         FOR UPDATE OF m SKIP LOCKED
     )
-    DELETE FROM hippocampus.memories m USING held h
-    WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;
-    GET DIAGNOSTICS v_deleted = ROW_COUNT;
-    RETURN v_deleted;
+    SELECT array_agg(h.id), array_agg(h.user_id), array_agg(h.app_name) INTO v_ids, v_user_ids, v_app_names FROM held h;
+    RETURN hippocampus._fade_memories(v_ids, v_user_ids, v_app_names);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.trim_memories IS

@@ -1,16 +1,3 @@
--- name: SleepAddMembers :exec
-INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name)
-SELECT @cluster_id, m.id, @user_id, @app_name FROM unnest(@memory_ids::uuid[]) AS m (id);
-
--- name: SleepCreateCluster :exec
-INSERT INTO hippocampus.memory_clusters (started_at, ended_at, id, user_id, app_name, model)
-VALUES (@started_at, @ended_at, @id, @user_id, @app_name, sqlc.narg(model));
-
--- name: SleepDerive :exec
-INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name, link_type, source)
-SELECT @from_id, m.id, @user_id, @app_name, 'derived_from', 'sleep' FROM unnest(@memory_ids::uuid[]) AS m (id)
-ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING;
-
 -- name: SleepEnd :exec
 UPDATE hippocampus.sleep_reports SET status = @status, completed_at = now(), error = left(sqlc.narg(error)::text, 1000) WHERE id = @id;
 
@@ -21,7 +8,7 @@ SELECT hippocampus.enqueue_sleep(p_user_id => @user_id, p_app_name => @app_name)
 SELECT hippocampus.enqueue_due_sleeps(p_limit => @max_rows)::integer AS enqueued;
 
 -- name: SleepListClusterable :many
--- Episodes of no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
+-- Episodes that have been in no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
 -- with one that is younger than a day and has no vector yet waits for the next sleep: its subject is not known.
 WITH free AS (
     SELECT m.id, m.content, m.author, m.importance, m.occurred_from, m.occurred_until, e.embedding,
@@ -36,6 +23,8 @@ WITH free AS (
     WHERE m.user_id = @user_id AND m.app_name = @app_name AND m.memory_type = 'episodic' AND m.superseded_by IS NULL
       AND NOT EXISTS (SELECT FROM hippocampus.memory_cluster_members c
                       WHERE c.memory_id = m.id AND c.user_id = m.user_id AND c.app_name = m.app_name)
+      AND NOT EXISTS (SELECT FROM hippocampus.memory_roles r
+                      WHERE r.memory_id = m.id AND r.user_id = m.user_id AND r.app_name = m.app_name AND r.was_clustered)
     WINDOW w AS (ORDER BY m.occurred_from, m.id)
 ), numbered AS (
     SELECT f.*, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
@@ -70,6 +59,10 @@ RETURNING r.user_id, r.app_name, r.model_calls, coalesce((
     -- earlier, for what was committed after the last one had looked; to look twice changes nothing
     SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
     WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since;
+
+-- name: SleepStoreCluster :one
+SELECT hippocampus._remember_cluster(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @memory_ids::uuid[], p_name => @name,
+    p_token_count => @token_count, p_model => sqlc.narg(model), p_insights => @insights)::uuid[] AS ids;
 
 -- name: SleepTidy :one
 SELECT hippocampus.tidy_memories(p_user_id => @user_id, p_app_name => @app_name, p_since => sqlc.narg(since))::jsonb AS changes;

@@ -62,10 +62,10 @@ CREATE TABLE hippocampus.memories (
         (from_seq IS NULL AND to_seq IS NULL) OR from_seq BETWEEN 1 AND to_seq)
 );
 -- A memory of the same words is one memory. An episode is told apart by where it came from:
--- «Good morning!» said on two days is two episodes.
+-- «Good morning!» said on two days is two episodes; two clusters may have one name.
 CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
     (user_id, app_name, memory_type, content_hash, from_seq,
-     (CASE WHEN from_seq IS NOT NULL THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
+     (CASE WHEN from_seq IS NOT NULL OR (memory_type = 'summary' AND source = 'sleep') THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
     WHERE superseded_by IS NULL;
 CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC);
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;

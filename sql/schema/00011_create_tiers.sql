@@ -171,24 +171,49 @@ CREATE TABLE hippocampus.memory_links (
         REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE,
     CONSTRAINT memory_links_link_type_check CHECK (
         link_type IN ('related_to', 'caused_by', 'follows', 'supports', 'contradicts', 'part_of', 'derived_from')),
-    CONSTRAINT memory_links_source_check CHECK (source IN ('client', 'sleep')),
+    CONSTRAINT memory_links_source_check CHECK (source IN ('client', 'sleep', 'retention')),
     CONSTRAINT memory_links_weight_check CHECK (weight BETWEEN 0 AND 1),
     CONSTRAINT memory_links_self_check CHECK (from_id <> to_id)
 );
 CREATE INDEX memory_links_to_id_idx ON hippocampus.memory_links (to_id);
 COMMENT ON TABLE hippocampus.memory_links IS
-    'How memories of a user hang together, as typed edges; cycles are allowed. What is derived_from a memory is forgotten with it.';
+    'How memories of a user hang together, as typed edges; cycles are allowed. What is derived_from a memory is forgotten with it, and outlives it where it fades: see faded_sources. source is retention where what a memory was derived_from has faded, and left it what it was derived_from itself.';
 
 CREATE TABLE hippocampus.memory_roles (
-    memory_id uuid NOT NULL,
-    user_id   text COLLATE "C" NOT NULL,
-    app_name  text COLLATE "C" NOT NULL,
+    was_clustered boolean NOT NULL DEFAULT false,
+    memory_id     uuid NOT NULL,
+    user_id       text COLLATE "C" NOT NULL,
+    app_name      text COLLATE "C" NOT NULL,
     CONSTRAINT memory_roles_pkey PRIMARY KEY (memory_id, user_id, app_name),
     CONSTRAINT memory_roles_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
         REFERENCES hippocampus.memories (id, user_id, app_name) ON DELETE CASCADE
 );
 COMMENT ON TABLE hippocampus.memory_roles IS
     'Memories that are more than their text: clusters, experiences, those with a name. The tables of these refer to this one, and it to memories: most memories are none of these, and are deleted without a look into each of them.';
+COMMENT ON COLUMN hippocampus.memory_roles.was_clustered IS
+    'Whether it was in a cluster that has faded: no sleep pays for another one of it.';
+
+CREATE TABLE hippocampus.faded_sources (
+    from_seq  bigint,
+    to_seq    bigint,
+    id        uuid NOT NULL DEFAULT gen_random_uuid(),
+    memory_id uuid NOT NULL,
+    source_id uuid NOT NULL,
+    thread_id uuid,
+    user_id   text COLLATE "C" NOT NULL,
+    app_name  text COLLATE "C" NOT NULL,
+    CONSTRAINT faded_sources_pkey PRIMARY KEY (user_id, app_name, id),
+    CONSTRAINT faded_sources_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
+        REFERENCES hippocampus.memory_roles (memory_id, user_id, app_name) ON DELETE CASCADE,
+    CONSTRAINT faded_sources_seq_check CHECK ((from_seq IS NULL AND to_seq IS NULL) OR from_seq BETWEEN 1 AND to_seq)
+);
+CREATE INDEX faded_sources_memory_id_idx ON hippocampus.faded_sources (memory_id, source_id);
+CREATE INDEX faded_sources_source_id_idx ON hippocampus.faded_sources (source_id);
+CREATE INDEX faded_sources_thread_id_idx ON hippocampus.faded_sources (thread_id, from_seq) WHERE thread_id IS NOT NULL;
+COMMENT ON TABLE hippocampus.faded_sources IS
+    'What clusters and other memories were made of that has faded since: the faded memory''s id, and which events of which thread it told. It stays made of other memories, so that it is not shared, and goes when one of those events or the thread is forgotten.';
+COMMENT ON COLUMN hippocampus.faded_sources.thread_id IS
+    'Null where the faded memory came from no thread. No foreign key: a sweep would wait for who holds the thread; a trigger sees it go.';
 
 CREATE TABLE hippocampus.memory_clusters (
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -205,7 +230,7 @@ CREATE TABLE hippocampus.memory_clusters (
 );
 CREATE INDEX memory_clusters_started_at_idx ON hippocampus.memory_clusters (user_id, app_name, started_at DESC);
 COMMENT ON TABLE hippocampus.memory_clusters IS
-    'Groups of memories close in time and meaning. Each is a memory itself, of type summary, which names it: so it is searched, fades and is forgotten as others are.';
+    'Groups of memories close in time and meaning. Each is a memory itself, of type summary, which names it: so it is searched, fades and is forgotten as others are. Its members may fade before it does.';
 CREATE TABLE hippocampus.memory_cluster_members (
     cluster_id uuid NOT NULL,
     memory_id  uuid NOT NULL,
@@ -219,7 +244,7 @@ CREATE TABLE hippocampus.memory_cluster_members (
 );
 CREATE INDEX memory_cluster_members_memory_id_idx ON hippocampus.memory_cluster_members (memory_id);
 COMMENT ON TABLE hippocampus.memory_cluster_members IS
-    'The memories of a cluster. Where one is forgotten, the cluster goes, since its name may tell of it.';
+    'The memories of a cluster. Where one is forgotten, the cluster goes, since its name may tell of it; one that fades just leaves it.';
 
 CREATE TABLE hippocampus.sleep_reports (
     created_at   timestamptz NOT NULL DEFAULT now(),
@@ -259,7 +284,7 @@ DECLARE
     v_table text;
 BEGIN
     FOREACH v_table IN ARRAY ARRAY['consolidation_policies', 'consolidation_moves', 'unconsolidated_threads',
-            'event_uses', 'untidied_memories', 'memory_labels', 'shared_memories', 'memory_links', 'memory_roles', 'memory_clusters',
+            'event_uses', 'untidied_memories', 'memory_labels', 'shared_memories', 'memory_links', 'memory_roles', 'faded_sources', 'memory_clusters',
             'memory_cluster_members', 'sleep_reports'] LOOP
         EXECUTE format('ALTER TABLE hippocampus.%I ENABLE ROW LEVEL SECURITY', v_table);
         EXECUTE format('ALTER TABLE hippocampus.%I FORCE ROW LEVEL SECURITY', v_table);
@@ -290,6 +315,9 @@ CREATE POLICY memory_links_bound ON hippocampus.memory_links
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY memory_roles_bound ON hippocampus.memory_roles
+    TO hippocampus_tenant, hippocampus_reader
+    USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
+CREATE POLICY faded_sources_bound ON hippocampus.faded_sources
     TO hippocampus_tenant, hippocampus_reader
     USING (user_id = current_setting('hippocampus.user_id', true) AND app_name = current_setting('hippocampus.app_name', true));
 CREATE POLICY memory_clusters_bound ON hippocampus.memory_clusters
@@ -332,13 +360,17 @@ COMMENT ON VIEW hippocampus.named_clusters IS 'What list_clusters returns: a clu
 GRANT SELECT ON hippocampus.recollections, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.named_clusters
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 
-GRANT SELECT ON hippocampus.event_uses, hippocampus.untidied_memories, hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_roles, hippocampus.memory_clusters,
+GRANT SELECT ON hippocampus.event_uses, hippocampus.untidied_memories, hippocampus.memory_labels, hippocampus.shared_memories, hippocampus.memory_links, hippocampus.memory_roles, hippocampus.faded_sources, hippocampus.memory_clusters,
     hippocampus.memory_cluster_members, hippocampus.sleep_reports
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.event_uses, hippocampus.untidied_memories
     TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE (access_count, last_accessed_at) ON hippocampus.event_uses TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_labels, hippocampus.memory_roles TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT UPDATE (was_clustered) ON hippocampus.memory_roles TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+-- A tenant's own go with the memory: what is said here keeps it from being shared.
+GRANT INSERT ON hippocampus.faded_sources TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
+GRANT DELETE ON hippocampus.faded_sources TO hippocampus_service, hippocampus_worker;
 GRANT INSERT, DELETE ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT UPDATE (weight) ON hippocampus.memory_links TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
 GRANT DELETE ON hippocampus.memory_clusters, hippocampus.memory_cluster_members, hippocampus.sleep_reports
@@ -359,6 +391,6 @@ GRANT INSERT ON hippocampus.consolidation_moves TO hippocampus_service, hippocam
 -- +goose StatementBegin
 DROP INDEX hippocampus.consolidation_jobs_app_name_idx, hippocampus.consolidation_jobs_user_id_idx, hippocampus.memories_shared_idx;
 DROP VIEW hippocampus.named_clusters, hippocampus.retention_plans, hippocampus.memory_tiers, hippocampus.recollections;
-DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.memory_roles, hippocampus.memory_links;
+DROP TABLE hippocampus.sleep_reports, hippocampus.memory_cluster_members, hippocampus.memory_clusters, hippocampus.faded_sources, hippocampus.memory_roles, hippocampus.memory_links;
 DROP TABLE hippocampus.shared_memories, hippocampus.memory_labels, hippocampus.untidied_memories, hippocampus.event_uses, hippocampus.unconsolidated_threads, hippocampus.consolidation_moves, hippocampus.consolidation_policies;
 -- +goose StatementEnd

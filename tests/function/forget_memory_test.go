@@ -196,6 +196,8 @@ func TestForgetUserLeavesNothingOfAnyKind(t *testing.T) {
 	b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, $4)", b.UserID, b.AppName, one, two)
 	b.exec(t, "INSERT INTO hippocampus.memory_clusters (id, user_id, app_name, started_at, ended_at, model) VALUES ($3, $1, $2, now(), now(), 'zqxmodel')", b.UserID, b.AppName, named)
 	b.exec(t, "INSERT INTO hippocampus.memory_cluster_members (cluster_id, memory_id, user_id, app_name) VALUES ($3, $4, $1, $2)", b.UserID, b.AppName, named, one)
+	b.exec(t, "INSERT INTO hippocampus.faded_sources (memory_id, source_id, thread_id, from_seq, to_seq, user_id, app_name) VALUES ($3, gen_random_uuid(), $4, 1, 1, $1, $2)",
+		b.UserID, b.AppName, named, thread)
 	for _, call := range []string{
 		"append_event(hippocampus.create_thread($1, $2, 'zqxsession', '{\"zqxkey\": 1}'), 'zqxauthor', 'message', '{\"text\": \"zqxtext\"}')",
 		"block_set($1, $2, 'zqxblock', 'zqxvalue')",

@@ -129,6 +129,8 @@ func (b *testBundle) fill(t *testing.T, scope db.Scope, word string) rows {
 			WHERE c.app_name = $1 AND m.content LIKE '%memory of tea' AND length($2::text) > 0 ON CONFLICT DO NOTHING`,
 		`INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name) SELECT c.cluster_id, c.memory_id, c.user_id, c.app_name
 			FROM hippocampus.memory_cluster_members c WHERE c.app_name = $1 AND length($2::text) > 0 ON CONFLICT DO NOTHING`,
+		`INSERT INTO hippocampus.faded_sources (memory_id, source_id, user_id, app_name) SELECT n.memory_id, gen_random_uuid(), n.user_id, n.app_name
+			FROM hippocampus.named_memories n WHERE n.app_name = $1 AND length($2::text) > 0`,
 		`INSERT INTO hippocampus.sleep_reports (user_id, app_name, status, error) SELECT DISTINCT c.user_id, c.app_name, 'completed', $2
 			FROM hippocampus.memory_clusters c WHERE c.app_name = $1`,
 		"INSERT INTO hippocampus.consolidation_policies (app_name, sharing) SELECT $1, length($2::text) > 0 ON CONFLICT DO NOTHING",

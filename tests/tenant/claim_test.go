@@ -121,6 +121,26 @@ func TestClaims(t *testing.T) {
 		_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memories WHERE id = $1", b.ada.memory)
 		require.NoError(t, err)
 		require.Empty(t, query[string](t, pool, "SELECT content FROM hippocampus.memories WHERE id = $1", made), "forgotten with what it was made of")
+		// Nor by having that fade, whether retention does it or they say themselves that it has.
+		for _, fade := range []string{
+			"SELECT hippocampus.cleanup_low_value_memories(0.3, 0, 'ada', 'shop', p_now => now() + interval '1 minute')",
+			"INSERT INTO hippocampus.faded_sources (memory_id, source_id, user_id, app_name) SELECT l.from_id, l.to_id, 'ada', 'shop' FROM hippocampus.memory_links l WHERE l.link_type = 'derived_from'",
+		} {
+			source := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'a cup of tea')")[0]
+			made := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'drawn from a cup', p_initial_score => 1)")[0]
+			_, err = pool.Exec(t.Context(), "SELECT hippocampus.link_memories('ada', 'shop', $1, $2, 'derived_from')", made, source)
+			require.NoError(t, err)
+			_, err = pool.Exec(t.Context(), fade)
+			require.NoError(t, err)
+			_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memories WHERE id = $1", source)
+			require.NoError(t, err)
+			_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.faded_sources")
+			requireCode(t, err, "unmark", "42501")
+			_, err = try(t.Context(), pool, "SELECT hippocampus.share_memory('ada', 'shop', $1)", made)
+			require.Contains(t, requireCode(t, err, "share", "HC009"), "was made of other memories")
+			_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memories WHERE id = $1", made)
+			require.NoError(t, err)
+		}
 	})
 
 	t.Run("CannotWriteTimesThatStopOthers", func(t *testing.T) {
