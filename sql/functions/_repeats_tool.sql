@@ -13,9 +13,11 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_terms text[] := hippocampus._query_terms(p_app_name, p_text);
+    v_trust text;
+    v_tool boolean := false;
 BEGIN
-    RETURN (
-        SELECT coalesce(bool_or(w.trust = 'tool') AND NOT bool_or(w.trust IN ('user', 'operator')), false)
+    FOR v_trust IN -- read no further than to the first person's: of a common word, that is soon
+        SELECT w.trust
         FROM (SELECT s.number FROM hippocampus._term_hits(p_user_id, p_app_name, 'event', v_terms) s
               GROUP BY s.number HAVING count(*) >= 0.7 * cardinality(v_terms)) h
         CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, 'event', h.number) r
@@ -25,7 +27,14 @@ BEGIN
             WHEN e.event_type ~* 'call$' OR e.content @? 'lax $.**.parts[*] ? (exists (@.functionCall) || exists (@.function_call))'
                 AND NOT e.content @? 'lax $.**.parts[*] ? (exists (@.functionResponse) || exists (@.function_response))' THEN 'agent'
             ELSE hippocampus._trust(e.author, e.event_type, e.category, e.content) END AS trust) w
-        WHERE e.created_at <= p_before);
+        WHERE e.created_at <= p_before
+    LOOP
+        IF v_trust IN ('user', 'operator') THEN
+            RETURN false;
+        END IF;
+        v_tool := v_tool OR v_trust = 'tool';
+    END LOOP;
+    RETURN v_tool;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._repeats_tool IS
