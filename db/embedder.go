@@ -6,11 +6,12 @@ import (
 )
 
 // CheckEmbedder refuses an embedder of whose model the deployment has no vectors: vectors of two
-// models can't be compared. The first embedder that fits becomes the deployment's. A generation
+// models can't be compared. The first embedder that fits becomes the deployment's, where the login is
+// trusted; a bound login's is refused until then. A generation
 // that is building counts from when all its rows are queued, one that served before until it is
 // dropped: so that clients of both models go on while one takes the other's place.
 //
-// Errors: [ErrDimension]; [ErrEmbeddingModel].
+// Errors: [ErrDimension]; [ErrEmbeddingModel]; [ErrPermission].
 func CheckEmbedder(ctx context.Context, q DBTX, name string, dimension int) error {
 	generations, err := generationsOf(ctx, q, name, dimension)
 	if err != nil {
@@ -73,6 +74,9 @@ func generationsOf(ctx context.Context, q DBTX, name string, dimension int) ([]*
 		}
 		return nil, fmt.Errorf("%w: the database has vectors of %d dimensions%s, %s makes %d: set the embedder's dimension to %[2]d, "+
 			"use an embedder that makes so many, or change the model with hippo reembed", ErrDimension, serving.Dimension, whose, name, dimension)
+	case serving.Model == nil: // what a bound login writes could be taken for vectors of the model that is named after it
+		return nil, fmt.Errorf("%w: the database's embedding model has no name yet, and this login may not give it one: "+
+			"start a worker once, or this as a member of hippocampus_service, with the embedder %s", ErrPermission, name)
 	default:
 		return nil, fmt.Errorf("%w: the database has vectors of %s, not of %s: use the embedder %[2]s, "+
 			"or change the model with hippo reembed", ErrEmbeddingModel, *serving.Model, name)

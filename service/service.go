@@ -99,7 +99,8 @@ type OpenMemoryService struct {
 // vectors. A nil config holds the defaults.
 //
 // Errors: [db.ErrInvalidArgument] for a config that can't be; those of [db.CheckCompatible];
-// [db.ErrDimension] and [db.ErrEmbeddingModel] where the embedder is not the deployment's.
+// [db.ErrDimension] and [db.ErrEmbeddingModel] where the embedder is not the deployment's;
+// [db.ErrPermission] where the deployment's has no name yet and the login may not give it one.
 func New(pool *pgxpool.Pool, config *Config) (*OpenMemoryService, error) {
 	if config == nil {
 		config = &Config{}

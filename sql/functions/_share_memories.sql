@@ -25,11 +25,10 @@ BEGIN
         WHERE s.memory_id = NEW.id AND s.user_id = NEW.user_id AND s.app_name = NEW.app_name;
         RETURN NULL;
     END IF;
-    IF v_fresh THEN -- or it would be shared while a policy that no longer allows it commits
-        PERFORM pg_advisory_xact_lock_shared(hippocampus._sharing_key('*')),
-            pg_advisory_xact_lock_shared(hippocampus._sharing_key(NEW.app_name));
-    END IF;
-    SELECT p.sharing INTO v_allowed FROM hippocampus._consolidation_policy(NEW.app_name) p;
+    -- Not while a policy that no longer allows it commits. It does not wait: that one may wait for rows of this transaction.
+    v_allowed := NOT v_fresh OR pg_try_advisory_xact_lock_shared(hippocampus._sharing_key('*'))
+        AND pg_try_advisory_xact_lock_shared(hippocampus._sharing_key(NEW.app_name));
+    v_allowed := v_allowed AND (SELECT p.sharing FROM hippocampus._consolidation_policy(NEW.app_name) p);
     v_derived := NEW.memory_type = 'summary' OR EXISTS (
         SELECT FROM hippocampus.memory_links l
         WHERE l.from_id = NEW.id AND l.link_type = 'derived_from' AND l.user_id = NEW.user_id AND l.app_name = NEW.app_name) OR EXISTS (

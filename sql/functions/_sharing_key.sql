@@ -1,5 +1,5 @@
--- The advisory lock of an app's sharing, or of the deployment's (*). Who shares holds both shared, who takes the leave away holds
--- it alone: what is shared meanwhile is taken back, or refused.
+-- The advisory lock of an app's sharing, or of the deployment's (*). Who shares holds both shared, who takes the leave away waits
+-- for them and holds it alone: what was shared before is taken back, what would be shared meanwhile is refused.
 CREATE OR REPLACE FUNCTION hippocampus._sharing_key(
     p_app_name text
 ) RETURNS bigint

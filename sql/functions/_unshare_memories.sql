@@ -18,9 +18,15 @@ BEGIN
     END IF;
     v_apps := ARRAY(SELECT DISTINCT a FROM unnest(ARRAY[OLD.app_name, NEW.app_name]) a WHERE a IS NOT NULL ORDER BY a);
     PERFORM pg_advisory_xact_lock(hippocampus._sharing_key(a)) FROM unnest(v_apps) a;
+    PERFORM pg_advisory_xact_lock_shared(hashtext('hippocampus.sweep'), b) FROM generate_series(0, 63) b; -- see _sweep_scope
+    WITH held AS ( -- in the order in which all lock them
+        SELECT m.id, m.user_id, m.app_name FROM hippocampus.memories m
+        WHERE m.visibility = 'app' AND (m.app_name = ANY (v_apps) OR '*' = ANY (v_apps))
+          AND NOT (SELECT p.sharing FROM hippocampus._consolidation_policy(m.app_name) p)
+        ORDER BY m.id FOR NO KEY UPDATE
+    )
     UPDATE hippocampus.memories m SET visibility = 'private', shared_by = NULL
-    WHERE m.visibility = 'app' AND (m.app_name = ANY (v_apps) OR '*' = ANY (v_apps))
-      AND NOT (SELECT p.sharing FROM hippocampus._consolidation_policy(m.app_name) p);
+    FROM held h WHERE m.id = h.id AND m.user_id = h.user_id AND m.app_name = h.app_name;
     RETURN NULL;
 END
 $fn$;

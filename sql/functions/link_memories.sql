@@ -19,8 +19,13 @@ BEGIN
     IF p_from_id = p_to_id THEN
         RAISE EXCEPTION 'memory % cannot be linked with itself', p_from_id USING ERRCODE = 'HC009', HINT = 'Give two memories.';
     END IF;
+    WITH held AS ( -- one that is being forgotten is waited for, and is unknown then
+        SELECT m.id FROM hippocampus.memories m
+        WHERE m.id IN (p_from_id, p_to_id) AND m.user_id = p_user_id AND m.app_name = p_app_name
+        ORDER BY m.id FOR KEY SHARE
+    )
     SELECT i.id INTO v_unknown FROM unnest(ARRAY[p_from_id, p_to_id]) AS i (id)
-    WHERE NOT EXISTS (SELECT FROM hippocampus.memories m WHERE m.id = i.id AND m.user_id = p_user_id AND m.app_name = p_app_name);
+    WHERE NOT EXISTS (SELECT FROM held h WHERE h.id = i.id);
     IF FOUND THEN
         RAISE EXCEPTION 'memory % is unknown', coalesce(v_unknown::text, 'null')
             USING ERRCODE = 'HC011', HINT = 'It may be forgotten already; both must be of the same user and app.';

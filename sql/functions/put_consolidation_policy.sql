@@ -37,6 +37,7 @@ BEGIN
         FROM hippocampus.threads t
         CROSS JOIN LATERAL hippocampus._consolidation_policy(t.app_name) p
         WHERE hippocampus._consolidated_seq(t, p.job_type) < t.next_seq - 1 AND p.enabled AND p_app_name IN (t.app_name, '*')
+        FOR KEY SHARE OF t SKIP LOCKED -- of those that are being deleted, and of no others
         ON CONFLICT (thread_id, user_id, app_name) DO NOTHING;
     END IF;
     RETURN NEXT v_policy;

@@ -23,6 +23,9 @@ BEGIN
     PERFORM hippocampus._check_time('p_at', coalesce(p_at, p_now));
     PERFORM hippocampus._check_size('p_reason', coalesce(p_reason, ''), 0, 4096);
     PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.facts %L %L', p_user_id, p_app_name), 0));
+    -- in the order in which all lock them: what holds, and is there, stays so until the end
+    PERFORM FROM hippocampus.memories m
+    WHERE m.id IN (p_old_id, p_new_id) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR NO KEY UPDATE;
     FOR v_row IN
         SELECT 'fact' AS source, f.id, f.superseded_by, f.valid_from, f.valid_until IS NULL AS current FROM hippocampus.facts f
         WHERE f.id IN (p_old_id, p_new_id) AND f.user_id = p_user_id AND f.app_name = p_app_name

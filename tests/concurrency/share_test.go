@@ -28,13 +28,13 @@ func TestShareMemory(t *testing.T) {
 	}
 
 	for name, steps := range map[string]struct {
-		first, then string
-		refused     bool
+		first, then    string
+		waits, refused bool
 	}{
-		"ThePolicyThatEndsItWaits":   {share, end, false},
-		"IsRefusedWhenThePolicyEnds": {end, share, true},
-		"ALinkThatDerivesItWaits":    {share, derive, false},
-		"IsRefusedWhenItIsDerived":   {derive, share, true},
+		"ThePolicyThatEndsItWaits":      {share, end, true, false},
+		"IsRefusedWhileThePolicyEndsIt": {end, share, false, true}, // the policy may wait for rows of who shares
+		"ALinkThatDerivesItWaits":       {share, derive, true, false},
+		"IsRefusedWhenItIsDerived":      {derive, share, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,14 +45,46 @@ func TestShareMemory(t *testing.T) {
 			first, second := b.session(t, "first"), b.session(t, "second")
 			first.do("BEGIN")
 			first.do(steps.first, args(steps.first)...)
-			waiting := second.waits(steps.then, args(steps.then)...)
-			first.do("COMMIT")
-			if steps.refused {
-				waiting.fails(t, "HC009")
+			var done result
+			if steps.waits {
+				done = second.waits(steps.then, args(steps.then)...)
+				first.do("COMMIT")
 			} else {
-				waiting.succeeds(t)
+				_, err := second.conn.Exec(t.Context(), steps.then, args(steps.then)...)
+				done = make(result, 1)
+				done <- err
+				first.do("COMMIT")
+			}
+			if steps.refused {
+				done.fails(t, "HC009")
+			} else {
+				done.succeeds(t)
 			}
 			require.Equal(t, []int64{0, 0}, shown(t, b))
 		})
 	}
+
+	t.Run("LinksWaitForWhoForgets", func(t *testing.T) {
+		t.Parallel()
+		b, one, other := memories(t)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do("SELECT hippocampus.forget('ada', 'app', $1)", []uuid.UUID{other})
+		waiting := second.waits(derive, one, other)
+		first.do("COMMIT")
+		waiting.fails(t, "HC011")
+	})
+
+	t.Run("ThePolicyPassesOverThreadsThatGo", func(t *testing.T) {
+		t.Parallel()
+		b, _, _ := memories(t)
+		thread := b.thread(t, b.ada)
+		first := b.session(t, "first")
+		first.do("SELECT hippocampus.append_event($1, 'user', 'message', '\"tea\"')", thread)
+		first.do("BEGIN")
+		first.do("SELECT hippocampus.forget_thread('ada', 'app', $1)", thread)
+		b.session(t, "second").do(`SELECT hippocampus.put_consolidation_policy('app', '{"enabled": true}')`)
+		first.do("COMMIT")
+		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.unconsolidated_threads"))
+	})
 }
