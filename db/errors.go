@@ -65,6 +65,12 @@ func sentinelOf(pgErr *pgconn.PgError) error {
 	if pgErr.Code == "23503" && strings.HasSuffix(pgErr.ConstraintName, "_thread_id_fkey") {
 		return ErrThreadNotFound
 	}
+	switch pgErr.Code {
+	case "3F000", "42P01", "42883": // invalid_schema_name, undefined_table, undefined_function
+		if strings.Contains(pgErr.Message, "hippocampus") {
+			return ErrNotMigrated
+		}
+	}
 	return sentinel(pgErr.Code)
 }
 
@@ -115,7 +121,8 @@ func sentinel(state string) error {
 var hints = map[error]string{
 	ErrPermission: "the login needs one of Hippocampus's roles: GRANT hippocampus_service to an application or to whoever uses hippo, " +
 		"hippocampus_worker to a worker, hippocampus_tenant or hippocampus_reader to a user's own connection",
-	ErrReadOnly: "name the primary server; where this is the primary, look at default_transaction_read_only of the login and the database",
+	ErrNotMigrated: "run migrate up of this version against the database that the connection names",
+	ErrReadOnly:    "name the primary server; where this is the primary, look at default_transaction_read_only of the login and the database",
 }
 
 // databaseError is an error of Postgres that is one of the sentinels above.
@@ -129,13 +136,25 @@ type databaseError struct {
 // Error has the function's own words, which name the value and say what to do, and the SQLSTATE.
 func (e *databaseError) Error() string {
 	text := fmt.Sprintf("%s: %s (SQLSTATE %s)", e.sentinel, e.pg.Message, e.pg.Code)
-	if hint := cmp.Or(e.pg.Hint, hints[e.sentinel]); hint != "" {
+	if hint := e.hint(); hint != "" {
 		text += "; hint: " + hint
 	}
 	if e.inGo {
 		text = parameter.ReplaceAllStringFunc(text, goName)
 	}
 	return text
+}
+
+// hint says what to do: the function's own words, ours where Postgres has none or knows no better.
+func (e *databaseError) hint() string {
+	switch {
+	case e.sentinel == ErrNotMigrated: //nolint:errorlint // one of the sentinels, itself
+		return hints[ErrNotMigrated]
+	case e.sentinel == ErrPermission && strings.Contains(e.pg.Message, "row-level security policy"): //nolint:errorlint // the same
+		return "a bound login writes the memory of one user and app: set hippocampus.user_id and hippocampus.app_name " +
+			"in its transaction, to those that it writes for"
+	}
+	return cmp.Or(e.pg.Hint, hints[e.sentinel])
 }
 
 // parameter matches a parameter of a SQL function, in named notation or by its name alone.

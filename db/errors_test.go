@@ -59,9 +59,26 @@ func TestWrap(t *testing.T) {
 		require.Equal(t, error(other), db.Wrap(other))
 	})
 
+	t.Run("NotMigrated", func(t *testing.T) {
+		t.Parallel()
+		tx := dbtest.Tx(t)
+		for _, query := range []string{"SELECT hippocampus.from_tomorrow()", "SELECT FROM hippocampus.from_tomorrow"} {
+			attempt, err := tx.Begin(t.Context())
+			require.NoError(t, err)
+			_, err = attempt.Exec(t.Context(), query)
+			require.ErrorIs(t, db.Wrap(err), db.ErrNotMigrated)
+			require.ErrorContains(t, db.Wrap(err), "hint: run migrate up")
+			require.NoError(t, attempt.Rollback(t.Context()))
+		}
+		_, err := tx.Exec(t.Context(), "SELECT of_somebody_else()")
+		require.NotErrorIs(t, db.Wrap(err), db.ErrNotMigrated)
+	})
+
 	t.Run("HintsWherePostgresHasNone", func(t *testing.T) {
 		t.Parallel()
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied"}), "(SQLSTATE 42501); hint: the login needs one of")
+		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: `new row violates row-level security policy for table "memories"`}),
+			"hint: a bound login writes the memory of one user and app: set hippocampus.user_id")
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "25006", Message: "cannot"}), "hint: name the primary server")
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied", Hint: "ask"}), "hint: ask")
 	})

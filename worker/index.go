@@ -99,7 +99,9 @@ func (w *indexWorker) measureSigns(ctx context.Context) error {
 		return fmt.Errorf("measure the signs of vectors: %w", db.Wrap(err))
 	}
 	for _, m := range measured {
-		w.logger.InfoContext(ctx, "the signs of vectors were measured", "generation", m.Generation, "recall", m.SignsRecall)
+		if m.SignsRecall != nil { // enough vectors to tell
+			w.logger.InfoContext(ctx, "the signs of vectors were measured", "generation", m.Generation, "recall", *m.SignsRecall)
+		}
 	}
 	return nil
 }

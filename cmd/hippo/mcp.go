@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -95,7 +94,7 @@ func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcps
 		Instructions: "A lasting memory. Recall before you answer what may have been said before; remember what will matter later.",
 		Logger:       slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
 		Tools:        mcpTools(e, f),
-		Version:      version(),
+		Version:      command.Version(),
 	}
 	if f.http == "" {
 		return mcpserver.ServeStdio(ctx, config, a.scope(), a.stdin, a.stdout)
@@ -179,12 +178,4 @@ func readTokens(path string, tokens *mcpserver.Tokens) error {
 		}
 	}
 	return nil
-}
-
-// version is this binary's, as the build wrote it down.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(unknown)"
 }

@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 		require.NotContains(t, stderr.String(), "Berlin")
 		require.Regexp(t, `a conversation was consolidated" thread=`+thread+` job=\d+ type=full_consolidation events=1 summaries=1 .*ms=\d+`, stderr.String())
 		require.Contains(t, stderr.String(), " chat=offline ")
-		require.Regexp(t, `^1 consolidation, \d+ rows? embedded later, tokens of \d+ rows? counted\n$`, stdout.String())
+		require.Regexp(t, `^1 consolidation done, \d+ rows? embedded, tokens of \d+ rows? counted\n$`, stdout.String())
 	})
 
 	t.Run("ServesUntilStopped", func(t *testing.T) {

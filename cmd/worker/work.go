@@ -84,7 +84,7 @@ func (a *app) work(ctx context.Context) (err error) {
 	err = errors.Join(drainErr, w.Stop(stopCtx), server.close())
 	if a.once { // after the last job has returned
 		done := w.Done()
-		fmt.Fprintf(a.stdout, "%s, %s embedded later, tokens of %s counted\n", number(done.Consolidations, "consolidation"),
+		fmt.Fprintf(a.stdout, "%s done, %s embedded, tokens of %s counted\n", number(done.Consolidations, "consolidation"),
 			number(done.Embedded, "row"), number(done.Counted, "row"))
 	}
 	return err

@@ -66,9 +66,10 @@ func Main(run func(ctx context.Context, args []string, stdout, stderr io.Writer,
 	os.Exit(run(untilSignal(), os.Args[1:], os.Stdout, os.Stderr, os.Getenv))
 }
 
-// Root makes a command the root of a command line that Run runs.
+// Root makes a command the root of a command line that Run runs. Its --version is [Version].
 func Root(cmd *cobra.Command) *cobra.Command {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.Version = Version()
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usage(err) })
 	return cmd

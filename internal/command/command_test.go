@@ -31,6 +31,14 @@ func run(ctx context.Context, err error, args ...string) (code int, stderr strin
 func TestRun(t *testing.T) {
 	t.Parallel()
 
+	t.Run("Version", func(t *testing.T) {
+		t.Parallel()
+		var out bytes.Buffer
+		root := command.Root(command.Group(&cobra.Command{Use: "tool"}))
+		require.Zero(t, command.Run(t.Context(), root, []string{"--version"}, &out, &out))
+		require.Equal(t, "tool version "+command.Version()+"\n", out.String())
+	})
+
 	t.Run("Codes", func(t *testing.T) {
 		t.Parallel()
 		for _, tt := range []struct {

@@ -17,7 +17,8 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_told bigint[] := '{}'; -- the events that the thread's history will surely show
+    v_told_threads uuid[] := '{}'; -- the events that the history will surely show
+    v_told_seqs bigint[] := '{}';
     v_room integer := p_history_budget;
     v_event record;
     v_history hippocampus.context_lines[];
@@ -37,14 +38,15 @@ BEGIN
     RETURN QUERY SELECT * FROM hippocampus._context_facts(p_user_id, p_app_name, p_query, p_max_tokens, p_now);
     SELECT coalesce(array_agg(h ORDER BY h.rank), '{}') INTO v_history
     FROM hippocampus._context_history(p_user_id, p_app_name, p_max_tokens, p_thread_id) h;
-    FOR v_event IN SELECT h.sequence_num, h.cost FROM unnest(v_history) h ORDER BY h.rank LOOP
+    FOR v_event IN SELECT h.thread_id, h.sequence_num, h.cost FROM unnest(v_history) h ORDER BY h.rank LOOP
         IF v_event.cost <= v_room THEN
-            v_told := v_told || v_event.sequence_num;
+            v_told_threads := v_told_threads || v_event.thread_id;
+            v_told_seqs := v_told_seqs || v_event.sequence_num;
             v_room := v_room - v_event.cost;
         END IF;
     END LOOP;
     RETURN QUERY SELECT * FROM hippocampus._context_memories(p_user_id, p_app_name, p_query, p_query_embedding, p_max_tokens,
-        p_max_tokens - p_history_budget + v_room, p_thread_id, v_told, p_now, p_project_anchors); -- all but what the history fills of its share
+        p_max_tokens - p_history_budget + v_room, v_told_threads, v_told_seqs, p_now, p_project_anchors); -- all but what the history fills of its share
     RETURN QUERY
     SELECT 'history', h.rank, hippocampus._context_line('', h.line), 1::float8, h.cost, h.id, h.sequence_num, h.sequence_num, h.thread_id, NULL::text
     FROM unnest(v_history) h;

@@ -1,6 +1,6 @@
 -- The memories that a window could show, as many as there can be room for. The newest tell how long they are; where
--- those that are found are shorter and leave room, more are asked for. p_told are the events of p_thread_id that
--- its history will surely show: an episode of these takes no room. Where anchors are asked for, chunks of documents
+-- those that are found are shorter and leave room, more are asked for. p_told_threads and p_told_seqs are the events that
+-- the history will surely show: what retells these takes no room. Where anchors are asked for, chunks of documents
 -- stand among them.
 CREATE OR REPLACE FUNCTION hippocampus._context_memories(
     p_user_id text,
@@ -9,8 +9,8 @@ CREATE OR REPLACE FUNCTION hippocampus._context_memories(
     p_query_embedding public.vector,
     p_max_tokens integer,
     p_room integer,
-    p_thread_id uuid,
-    p_told bigint[],
+    p_told_threads uuid[],
+    p_told_seqs bigint[],
     p_now timestamptz,
     p_project_anchors text[] DEFAULT NULL
 ) RETURNS TABLE (context_type text, rank bigint, content text, relevance double precision, cost integer,
@@ -32,7 +32,7 @@ BEGIN
             AND NOT m.told), 0)
         INTO v_memories, v_found, v_filled
         FROM (SELECT k, k.token_count, row_number() OVER (PARTITION BY k.content_hash) AS copy,
-                  coalesce(k.thread_id = p_thread_id AND k.from_seq = ANY (p_told), false) AS told
+                  (k.memory_type <> 'semantic' AND (k.thread_id, k.from_seq) IN (SELECT * FROM unnest(p_told_threads, p_told_seqs))) IS TRUE AS told
               FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, v_limit, p_now => p_now,
                   p_project_anchors => p_project_anchors) k) m (m, token_count, copy, told);
         EXIT WHEN v_found < v_limit OR v_limit = 10000 OR v_filled >= p_room;
@@ -44,7 +44,7 @@ BEGIN
         hippocampus._context_line('- [' || coalesce(to_char(r.occurred_from AT TIME ZONE 'UTC', 'YYYY-MM-DD'), '?')
             || CASE r.trust WHEN 'user' THEN '' ELSE ', ' || r.trust END || '] ', r.content) AS line,
         r.score, hippocampus._context_price(r.token_count, CASE r.trust WHEN 'user' THEN 11 ELSE 14 END, r.content, true) AS cost, r.memory_id AS id, r.from_seq, r.to_seq, r.thread_id,
-        CASE WHEN r.thread_id = p_thread_id AND r.from_seq = ANY (p_told) AND r.memory_type = 'episodic' THEN 'stands in the history'
+        CASE WHEN r.memory_type <> 'semantic' AND (r.thread_id, r.from_seq) IN (SELECT * FROM unnest(p_told_threads, p_told_seqs)) THEN 'stands in the history'
              WHEN r.copy > 1 THEN 'same words as another memory' END AS reason
     FROM (SELECT m.*, row_number() OVER best AS rank,
               row_number() OVER (PARTITION BY m.content_hash ORDER BY m.score DESC, m.memory_id) AS copy

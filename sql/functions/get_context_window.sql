@@ -73,14 +73,15 @@ BEGIN
             IF v_section <> ALL (v_open) THEN v_open := v_open || v_section; END IF;
         END IF;
     END LOOP;
-    -- an episode gives way to the history that tells it whole, but not to one that had no room to
+    -- an episode or a summary gives way to the history that tells it whole, but not to one that had no room to
     SELECT array_agg(CASE WHEN e.reason = 'stands in the history' AND h.seq IS NOT NULL
                 AND e.until < coalesce(h.gap, 9223372036854775807)
             OR e.reason <> 'stands in the history' THEN e.reason END ORDER BY e.n)
-    INTO v_reasons FROM unnest(v_reasons, v_seqs, v_untils) WITH ORDINALITY AS e (reason, seq, until, n)
-    LEFT JOIN (SELECT g.seq, g.taken, min(g.seq) FILTER (WHERE NOT g.taken) OVER (ORDER BY g.seq DESC) AS gap -- passed over next
-               FROM unnest(v_seqs, v_ordinals, v_taken) AS g (seq, ordinal, taken) WHERE g.ordinal = 6) h
-        ON h.seq = e.seq AND h.taken AND e.reason = 'stands in the history';
+    INTO v_reasons FROM unnest(v_reasons, v_threads, v_seqs, v_untils) WITH ORDINALITY AS e (reason, thread, seq, until, n)
+    LEFT JOIN (SELECT g.thread, g.seq, g.taken, min(g.seq) FILTER (WHERE NOT g.taken)
+                   OVER (PARTITION BY g.thread ORDER BY g.seq DESC) AS gap -- passed over next
+               FROM unnest(v_threads, v_seqs, v_ordinals, v_taken) AS g (thread, seq, ordinal, taken) WHERE g.ordinal = 6) h
+        ON h.thread = e.thread AND h.seq = e.seq AND h.taken AND e.reason = 'stands in the history';
     -- once more round with what is left: memories first, then facts, then history
     FOREACH v_section IN ARRAY ARRAY[5, 4, 6] LOOP
         FOR i IN 1..coalesce(cardinality(v_types), 0) LOOP

@@ -49,6 +49,37 @@ func TestGetContextWindow(t *testing.T) {
 		require.Equal(t, map[int64]string{1: "stands in the history", 2: "", 3: "stands in the history"}, reasons)
 	})
 
+	t.Run("WhatTheHistoryOfAnyThreadTellsIsNotSaidAgain", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, texts := range [][]string{
+			{"first tea", "first cake"},
+			{"second tea", strings.Repeat("tea is long ", 60)}, // no room for it
+		} {
+			thread := b.thread(t)
+			for i, text := range texts {
+				b.exec(t, "SELECT hippocampus.append_event($1, 'user', 'message', '{}', p_text => $2)", thread, text)
+				b.rememberWith(t, text[:min(10, len(text))], "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6", thread, i+1)
+			}
+			b.rememberWith(t, "all of it: "+texts[0], "p_memory_type => 'summary', p_thread_id => $5, p_from_seq => 1, p_to_seq => 2", thread)
+		}
+		said := map[string]string{}
+		for _, e := range window(t, b, b.now, ", p_max_tokens => 400, p_include_omitted => true") {
+			if e.ContextType == "memory" {
+				_, text, _ := strings.Cut(e.Content, "] ")
+				said[text] = ""
+				if e.OmittedReason != nil {
+					said[text] = *e.OmittedReason
+				}
+			}
+		}
+		const told = "stands in the history"
+		require.Equal(t, map[string]string{
+			"first tea": told, "first cake": told, "all of it: first tea": told,
+			"second tea": told, "tea is lon": "", "all of it: second tea": "",
+		}, said)
+	})
+
 	t.Run("MemoriesFillWhatHistoryCannot", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
