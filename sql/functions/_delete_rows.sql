@@ -24,11 +24,10 @@ BEGIN
             WHERE f.fact_id = ANY (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name) s
           GROUP BY s.job_id) g
     WHERE j.id = g.job_id AND j.user_id = p_user_id AND j.app_name = p_app_name;
-    WITH held AS (
-        SELECT m.id FROM hippocampus.memories m
-        WHERE m.id = ANY (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR UPDATE)
-    DELETE FROM hippocampus.memories m USING held h
-    WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name;
+    PERFORM FROM hippocampus.memories m -- in one order with those that are released by it, see _release_superseded
+    WHERE (m.id = ANY (v_ids) OR m.superseded_by = ANY (v_ids)) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR UPDATE;
+    DELETE FROM hippocampus.memories m
+    WHERE m.id = ANY (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name;
     GET DIAGNOSTICS memories = ROW_COUNT;
     WITH held AS (
         SELECT f.id FROM hippocampus.facts f

@@ -36,6 +36,24 @@ func TestSupersede(t *testing.T) {
 		require.Equal(t, lower, get[uuid.UUID](t, b, "SELECT superseded_by FROM hippocampus.memories WHERE id = $1", higher))
 	})
 
+	// What is forgotten releases what it had superseded: both are locked before either is touched.
+	t.Run("ReleasesInTheOrderOfIDs", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		lower, higher := memories(t, b)
+		thread := get[uuid.UUID](t, b, "SELECT hippocampus.create_thread('ada', 'app')")
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do(supersede, lower, higher)
+		first.do("INSERT INTO hippocampus.memory_sources (memory_id, thread_id, user_id, app_name, from_seq, to_seq) VALUES ($1, $2, 'ada', 'app', 1, 1)", higher, thread)
+		first.do("BEGIN")
+		first.do("SELECT hippocampus.record_access('ada', 'app', $1)", []uuid.UUID{lower})
+		waiting := second.waits("SELECT hippocampus.forget_thread('ada', 'app', $1)", thread)
+		first.do("SELECT hippocampus.record_access('ada', 'app', $1)", []uuid.UUID{higher})
+		first.do("COMMIT")
+		waiting.succeeds(t)
+		require.Equal(t, lower, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories WHERE superseded_by IS NULL"))
+	})
+
 	t.Run("DoesNotFindWhatIsForgotten", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
