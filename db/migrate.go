@@ -102,6 +102,7 @@ func NewMigrator(ctx context.Context, databaseURL string, config *MigratorConfig
 		connConfig.RuntimeParams[name] = "0"
 	}
 	connConfig.RuntimeParams["application_name"] = "hippocampus migrate"
+	connConfig.RuntimeParams[plainStrings] = "on"
 	if m.conn, err = pgx.ConnectConfig(ctx, connConfig); err != nil {
 		return nil, connectError(connConfig, err)
 	}

@@ -68,6 +68,7 @@ func NewPool(ctx context.Context, config *Config) (*pgxpool.Pool, error) {
 		poolConfig.ConnConfig.ConnectTimeout = connectTimeout
 	}
 	params := poolConfig.ConnConfig.RuntimeParams
+	params[plainStrings] = "on"
 	if config.ApplicationName != "" {
 		params["application_name"] = config.ApplicationName
 	} else if params["application_name"] == "" {
@@ -96,6 +97,10 @@ func NewPool(ctx context.Context, config *Config) (*pgxpool.Pool, error) {
 	}
 	return pool, nil
 }
+
+// plainStrings is the setting without which a backslash in a string is no backslash: the patterns of our functions,
+// which are read in the session that calls them, would match something else.
+const plainStrings = "standard_conforming_strings"
 
 // RegisterTypes makes a connection know the types vector and halfvec and their arrays, for the Go
 // types of pgvector-go. It looks them up in the schema of the extension, and not on the

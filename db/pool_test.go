@@ -33,7 +33,7 @@ func TestNewPool(t *testing.T) {
 	t.Run("WithoutExtension", func(t *testing.T) {
 		t.Parallel()
 		pool, err := db.NewPool(t.Context(), &db.Config{
-			ApplicationName: "the test", DatabaseURL: dbtest.Empty(t, ""), MaxConns: 3,
+			ApplicationName: "the test", DatabaseURL: dbtest.Empty(t, "") + "&standard_conforming_strings=off", MaxConns: 3,
 		})
 		require.NoError(t, err)
 		defer pool.Close()
@@ -41,6 +41,8 @@ func TestNewPool(t *testing.T) {
 		var name string
 		require.NoError(t, pool.QueryRow(t.Context(), "SHOW application_name").Scan(&name))
 		require.Equal(t, "the test", name)
+		require.NoError(t, pool.QueryRow(t.Context(), "SHOW standard_conforming_strings").Scan(&name))
+		require.Equal(t, "on", name, "whatever the login's is")
 		require.ErrorIs(t, db.CheckCompatible(t.Context(), pool), db.ErrNotMigrated)
 	})
 

@@ -56,6 +56,27 @@ func TestThreads(t *testing.T) {
 		require.ErrorIs(t, err, db.ErrInvalidArgument)
 	})
 
+	t.Run("CountWhatThePolicysKindHasConsolidated", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		thread := b.thread(t, ada, "one", "two")
+		counted := func() []int64 {
+			all, err := b.svc.Threads(t.Context(), ada, nil)
+			require.NoError(t, err)
+			one, err := b.svc.Thread(t.Context(), ada, all[0].SessionID)
+			require.NoError(t, err)
+			ofApp, err := b.svc.AppThreads(t.Context(), ada.AppName, nil)
+			require.NoError(t, err)
+			return []int64{all[0].EventsConsolidated, one.EventsConsolidated, ofApp[0].EventsConsolidated}
+		}
+		_, err := b.admin.Exec(t.Context(), "UPDATE hippocampus.threads SET replayed_seq = 2 WHERE id = $1", thread)
+		require.NoError(t, err)
+		require.Equal(t, []int64{0, 0, 0}, counted())
+		_, err = b.admin.Exec(t.Context(), `SELECT hippocampus.put_consolidation_policy($1, '{"job_type": "fast_replay"}')`, ada.AppName)
+		require.NoError(t, err)
+		require.Equal(t, []int64{2, 2, 2}, counted())
+	})
+
 	t.Run("TellTheirEvents", func(t *testing.T) {
 		t.Parallel()
 		texts := func(scope service.Scope, thread uuid.UUID, opts *service.ThreadEventsOptions) (texts []string) {

@@ -34,6 +34,9 @@ BEGIN
     FROM pg_class c
     WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relforcerowsecurity
       AND c.relname NOT LIKE 'river\_%' AND c.relname <> 'goose_db_version';
+    RETURN QUERY SELECT 'string_literals', CASE WHEN s.value = 'on' THEN 'ok' ELSE 'error' END, 'standard_conforming_strings is ' || s.value,
+        CASE WHEN s.value = 'on' THEN '' ELSE 'Set it on for the login and the database: the patterns of the functions match something else without it.' END
+    FROM current_setting('standard_conforming_strings') AS s (value);
     RETURN QUERY SELECT 'postgres', CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'error' ELSE 'ok' END,
         'version ' || current_setting('server_version'),
         CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'Upgrade to Postgres 16 or newer.' ELSE '' END;

@@ -57,6 +57,14 @@ func TestDoctor(t *testing.T) {
 		}
 	})
 
+	t.Run("FindsStringsThatAreNotPlain", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		require.Equal(t, "ok", findings(t, b)["string_literals"].Status)
+		b.exec(t, "SET LOCAL standard_conforming_strings = off")
+		require.Equal(t, "error", findings(t, b)["string_literals"].Status)
+	})
+
 	t.Run("FindsJobsGivenUp", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

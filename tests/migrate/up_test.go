@@ -109,7 +109,7 @@ func TestUp(t *testing.T) {
 		t.Parallel()
 		plain, odd := dbtest.Empty(t, ""), dbtest.Empty(t, "")
 		up(t, plain, 0)
-		up(t, odd+"&search_path=pg_temp&statement_timeout=1ms&TimeZone=Asia/Tokyo&check_function_bodies=off", 0)
+		up(t, odd+"&search_path=pg_temp&statement_timeout=1ms&TimeZone=Asia/Tokyo&check_function_bodies=off&standard_conforming_strings=off", 0)
 		require.Equal(t, snapshot(t, plain), snapshot(t, odd))
 	})
 }
