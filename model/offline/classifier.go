@@ -27,8 +27,13 @@ func (k *classifier) Classify(ctx context.Context, in *model.ClassifyInput) (*mo
 		return nil, err
 	}
 	relation, why := relate(statementOf(in.Old), statementOf(in.New))
-	if relation == model.RelationDistinct && sameKey(in.Old, in.New) {
+	oldKey, newKey := keyOf(in.Old), keyOf(in.New)
+	switch {
+	case oldKey == "" || newKey == "":
+	case oldKey == newKey && relation == model.RelationDistinct: // whoever drew them named one matter, and gave it another value
 		relation, why = model.RelationSupersedes, newValue
+	case !slices.Equal(numbersOf(oldKey), numbersOf(newKey)): // of things that a number names: E102 and E110, buses 5 and 9
+		relation, why = model.RelationDistinct, bothHold
 	}
 	return &model.Classification{
 		Relation: relation,
@@ -37,13 +42,17 @@ func (k *classifier) Classify(ctx context.Context, in *model.ClassifyInput) (*mo
 	}, nil
 }
 
-// sameKey is whether two facts, which read "key: value", have one key: whoever drew them named one
-// matter, and gave it another value.
-func sameKey(before, after string) bool {
-	oldKey, _, isFact := strings.Cut(before, ": ")
-	newKey, _, isNew := strings.Cut(after, ": ")
-	return isFact && isNew && oldKey == newKey && len(oldKey) <= model.MaxKeyBytes
+// keyOf is the key of a fact, which reads "key: value"; empty where a statement is none.
+func keyOf(statement string) string {
+	key, _, isFact := strings.Cut(statement, ": ")
+	if !isFact || len(key) > model.MaxKeyBytes {
+		return ""
+	}
+	return key
 }
+
+// numbersOf are the terms of a key that hold a digit, sorted.
+func numbersOf(key string) []string { return statementOf(strings.ReplaceAll(key, "_", " ")).numbers }
 
 // statement is what is compared.
 type statement struct {

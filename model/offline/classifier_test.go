@@ -44,6 +44,13 @@ func TestClassifier(t *testing.T) {
 		{"User has a dog named Rex", "User works at Google", model.RelationDistinct},
 		{"用户喜欢寿司", "用户喜欢钢琴", model.RelationDistinct},
 		{"用户住在北京", "用户养了一只猫", model.RelationDistinct},
+		// a number in a key names the thing
+		{"allergy e102: allergic to e102", "allergy e110: allergic to e110", model.RelationDistinct},
+		{"allergy 维生素b1: 对维生素B1过敏", "allergy 维生素b2: 对维生素B2过敏", model.RelationDistinct},
+		{"about iphone 13: likes iPhone 13", "about iphone 15: dislikes iPhone 15", model.RelationDistinct},
+		{"about 5路公交车: 喜欢5路公交车", "about 9路公交车: 喜欢9路公交车", model.RelationDistinct},
+		{"about iphone 13: likes iPhone 13", "about iphone 13: dislikes iPhone 13", model.RelationSupersedes},
+		{"rate limit: 100 requests a minute", "rate limit: 200 requests a minute", model.RelationSupersedes},
 	} {
 		t.Run(test.old+"/"+test.new, func(t *testing.T) {
 			t.Parallel()
