@@ -142,7 +142,7 @@ func (w *Worker) Client() *river.Client[pgx.Tx] { return w.client }
 // Start checks that the database fits this binary and the embedder, and starts to work. It returns
 // when the first jobs can be fetched. Cancelling the context stops the worker as Stop does.
 //
-// Errors: [db.ErrNotMigrated], [db.ErrDatabaseNewer], [db.ErrPermission]; [db.ErrDimension] and
+// Errors: [db.ErrNotMigrated], [db.ErrDatabaseNewer], [db.ErrPermission], [db.ErrReadOnly]; [db.ErrDimension] and
 // [db.ErrEmbeddingModel] where the embedder is not the deployment's.
 func (w *Worker) Start(ctx context.Context) error {
 	if err := w.check(ctx); err != nil {

@@ -129,6 +129,7 @@ func TestRun(t *testing.T) {
 			"NoServer":         {[]string{"--database-url", "postgres://127.0.0.1:1/x"}, command.ExitConnect, "no Postgres at 127.0.0.1:1"},
 			"Password":         {[]string{"--database-url", strings.Replace(good, "hippocampus_test_worker:", "hippocampus_test_worker:x", 1)}, command.ExitConnect, "refuses the password"},
 			"Provider":         {[]string{"--database-url", good, "--provider", "oracle"}, command.ExitUsage, `unknown model provider "oracle"`},
+			"ReadOnly":         {[]string{"--database-url", good + "&default_transaction_read_only=on"}, command.ExitFailed, "the database is read-only: a worker writes"},
 			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, command.ExitUsage, "RescueAfter 1m0s must exceed"},
 			"Schedule":         {[]string{"--retention-schedule", "0 0 30 2 *"}, command.ExitUsage, "it never comes"},
 			"ScheduleWithZone": {[]string{"--retention-schedule", "TZ=UTC 0 0 * * *"}, command.ExitUsage, "give the time zone by itself"},
