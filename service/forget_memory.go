@@ -45,12 +45,13 @@ type ForgetMemoryOptions struct {
 	Threshold *float64
 }
 
-// ForgetMatch is a memory or a fact that a description means.
+// ForgetMatch is a memory or a fact that a description means, or a row that goes along with these.
 type ForgetMatch struct {
-	// Source is memory or fact.
-	Source     string    `json:"source"`
-	ID         uuid.UUID `json:"id"`
-	Text       string    `json:"text"`
+	// Source is memory or fact; of what goes along event, too.
+	Source string    `json:"source"`
+	ID     uuid.UUID `json:"id"`
+	Text   string    `json:"text"`
+	// Similarity is how near it is to the description, 0 to 1; 0 of what goes along.
 	Similarity float64   `json:"similarity"`
 	CreatedAt  time.Time `json:"created_at"`
 }
@@ -64,9 +65,10 @@ type Forgotten struct {
 	Events int64 `json:"events"`
 	// Threads are those deleted.
 	Threads int64 `json:"threads"`
-	// Matches are what a preview found that the description means. The counts are of these and of what
-	// goes along with them.
+	// Matches are what a preview found that the description means, and Along what goes with it: memories and facts
+	// that tell the same, and the events that told it. The counts are of both.
 	Matches []*ForgetMatch `json:"matches,omitempty"`
+	Along   []*ForgetMatch `json:"along,omitempty"`
 	// Degraded says that the embedder failed, or its vectors were dropped, and the description was matched by words alone.
 	Degraded bool `json:"degraded,omitempty"`
 }
@@ -157,11 +159,11 @@ func (s *OpenMemoryService) forgetMemory(
 func previewOf(rows []*db.MemoryPreviewForgetRow) *Forgotten {
 	preview := &Forgotten{Matches: []*ForgetMatch{}}
 	for _, r := range rows {
+		list := &preview.Along
 		if r.Meant {
-			preview.Matches = append(preview.Matches, &ForgetMatch{
-				CreatedAt: r.CreatedAt, ID: r.ID, Similarity: r.Similarity, Source: r.Source, Text: r.Text,
-			})
+			list = &preview.Matches
 		}
+		*list = append(*list, &ForgetMatch{CreatedAt: r.CreatedAt, ID: r.ID, Similarity: r.Similarity, Source: r.Source, Text: r.Text})
 		switch r.Source {
 		case "memory":
 			preview.Memories++

@@ -23,9 +23,10 @@ func (a *app) forget() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget DESCRIPTION…",
 		Short: "Forget what a description means",
-		Long: `Lists the facts and memories that a description means, counts what would go along with
-them, and forgets nothing until it is called with --yes: then all of it is deleted for good,
-and no consolidation brings it back.
+		Long: `Lists the facts and memories that a description means, and after them, without a number,
+what would go along with them, and forgets nothing until it is called with --yes: then all of
+it is deleted for good, and no consolidation brings it back. An event stays in the log, where
+nothing reads it any more.
 Memory blocks are not touched.
 
 ` + meaning,
@@ -57,22 +58,29 @@ Memory blocks are not touched.
 }
 
 func (a *app) printForgotten(forgotten *service.Forgotten, done bool) error {
+	none := a.nothing("is nothing that near to this", "A lower --threshold finds what is less near.")
+	rows := command.Count(forgotten.Memories, "memory", "memories") + " and " + command.Count(forgotten.Facts, "fact", "facts")
 	switch {
 	case a.json:
 		return a.printJSON(forgotten)
+	case done && forgotten.Memories+forgotten.Facts == 0:
+		_, err := fmt.Fprintln(a.stderr, "hippo: nothing was forgotten. "+none)
+		return err
 	case done:
-		_, err := fmt.Fprintf(a.stdout, "Forgot %d memories and %d facts.\n", forgotten.Memories, forgotten.Facts)
+		_, err := fmt.Fprintf(a.stdout, "Forgot %s.\n", rows)
 		return err
 	}
 	t := newTable(a.stdout, "MEANING", "SOURCE", "DATE", "CONTENT")
 	for _, m := range forgotten.Matches {
 		t.row(m.Similarity, m.Source, m.CreatedAt.Format(time.DateOnly), oneLine(m.Text, 100))
 	}
-	none := a.nothing("is nothing that near to this", "A lower --threshold finds what is less near.")
+	for _, m := range forgotten.Along {
+		t.row("", m.Source, m.CreatedAt.Format(time.DateOnly), oneLine(m.Text, 100))
+	}
 	if err := t.printOr(none); err != nil || len(forgotten.Matches) == 0 {
 		return err
 	}
-	_, err := fmt.Fprintf(a.stderr, "hippo: nothing is forgotten yet; --yes forgets %d memories and %d facts, these and what tells the same, and passes over %d events that told it\n",
-		forgotten.Memories, forgotten.Facts, forgotten.Events)
+	_, err := fmt.Fprintf(a.stderr, "hippo: nothing is forgotten yet; --yes forgets %s, and passes over %s that told it\n",
+		rows, command.Count(forgotten.Events, "event", "events"))
 	return err
 }

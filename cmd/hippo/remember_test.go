@@ -47,7 +47,7 @@ func TestVerbs(t *testing.T) {
 	stdout, _ = r.ok("recall", "tea")
 	require.Contains(t, stdout, "I like green tea", "a preview forgets nothing")
 	stdout, _ = r.ok("forget", "--yes", "I like green tea")
-	require.Equal(t, "Forgot 1 memories and 0 facts.\n", stdout)
+	require.Equal(t, "Forgot 1 memory and 0 facts.\n", stdout)
 	stdout, _ = r.ok("recall", "tea")
 	require.NotContains(t, stdout, "green")
 }

@@ -84,18 +84,10 @@ func (a *app) work(ctx context.Context) (err error) {
 	err = errors.Join(drainErr, w.Stop(stopCtx), server.close())
 	if a.once { // after the last job has returned
 		done := w.Done()
-		fmt.Fprintf(a.stdout, "%s done, %s embedded, tokens of %s counted\n", number(done.Consolidations, "consolidation"),
-			number(done.Embedded, "row"), number(done.Counted, "row"))
+		fmt.Fprintf(a.stdout, "%s done, %s embedded, tokens of %s counted\n", command.Count(done.Consolidations, "consolidation", "consolidations"),
+			command.Count(done.Embedded, "row", "rows"), command.Count(done.Counted, "row", "rows"))
 	}
 	return err
-}
-
-// number is a count of things, in words.
-func number(n int64, thing string) string {
-	if n != 1 {
-		thing += "s"
-	}
-	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // tellFailed tells of consolidations that nobody tries again.

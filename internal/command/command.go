@@ -134,6 +134,14 @@ func exitCode(ctx context.Context, err error) int {
 	return ExitFailed
 }
 
+// Count is so many things, in words.
+func Count(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 // NoArgs refuses arguments.
 func NoArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {

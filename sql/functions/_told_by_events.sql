@@ -24,6 +24,8 @@ BEGIN
     ), texts AS MATERIALIZED (
         SELECT left(m.content, 4000) AS text FROM hippocampus.memories m
         WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'summary'
+          AND (m.memory_type <> 'episodic' OR p_query IS NULL) -- of a turn that tells two things, what was described is meant
+        UNION SELECT p_query WHERE p_query IS NOT NULL
         UNION SELECT left(f.value #>> '{}', 4000) FROM hippocampus.facts f
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
     ), words AS MATERIALIZED (

@@ -70,7 +70,7 @@ BEGIN
         WHERE j.state = 'discarded' AND j.attempt > 0 -- not one that gave way to its double
           AND j.finalized_at > p_now - interval '7 days';
         RETURN QUERY SELECT 'discarded_jobs', CASE WHEN v_discarded > 0 THEN 'error' ELSE 'ok' END,
-            format('%s jobs given up in 7 days', v_discarded),
+            format('jobs given up in 7 days: %s', v_discarded),
             CASE WHEN v_discarded > 0 THEN 'See hippocampus.river_job (kind, errors) WHERE state = ''discarded'' AND attempt > 0.' ELSE '' END;
     END IF;
 END

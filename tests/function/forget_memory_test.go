@@ -72,6 +72,29 @@ func TestForgetMemory(t *testing.T) {
 		}
 	})
 
+	// The description says which of two things is meant; the episode that tells both goes, the fact of the other stays.
+	t.Run("OfATurnThatTellsTwoThings", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct{ turn, query, location, pet, gone string }{
+			{"I live in Berlin and I have a dog named Rex", "that I live in Berlin", "Berlin", "dog named Rex", "Berlin"},
+			{"I live in Berlin and I have a dog named Rex", "the dog named Rex", "Berlin", "dog named Rex", "dog named Rex"},
+			{"我住在成都，我养了一只狗，叫旺财。", "我住在成都", "成都", "狗 旺财", "成都"},
+			{"我住在成都，我养了一只狗，叫旺财。", "我的狗旺财", "成都", "狗 旺财", "狗 旺财"},
+		} {
+			b := setup(t)
+			thread, _ := b.said(t, c.turn)
+			b.rememberWith(t, c.turn, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => 1", thread)
+			b.drawnFact(t, "location", c.location, thread, 1, 1)
+			b.drawnFact(t, "pet", c.pet, thread, 1, 1)
+			b.exec(t, "SELECT * FROM hippocampus.forget_memory($1, $2, $3, p_threshold => 0.4)", b.UserID, b.AppName, c.query)
+			stays := c.location
+			if c.gone == c.location {
+				stays = c.pet
+			}
+			require.Equal(t, []string{stays}, b.kept(t), c.query)
+		}
+	})
+
 	// What the preview tells is what goes, to the row: also where a fact's words stand in no event, and all of its source goes.
 	t.Run("ThePreviewTellsAll", func(t *testing.T) {
 		t.Parallel()
