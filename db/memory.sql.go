@@ -271,7 +271,7 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryPreviewForget = `-- name: MemoryPreviewForget :many
-SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE '' END::text AS text, p.similarity, p.created_at, p.meant
+SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE left(p.text, 500) END::text AS text, p.similarity, p.created_at, p.meant
 FROM hippocampus.preview_forget(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_threshold => $5, p_limit => $6) p
@@ -295,7 +295,7 @@ type MemoryPreviewForgetRow struct {
 	Meant      bool
 }
 
-// What goes along is counted only: it may be a whole conversation.
+// What goes along may be a whole conversation: of each row as much as tells what it is.
 func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryPreviewForgetParams) ([]*MemoryPreviewForgetRow, error) {
 	rows, err := db.Query(ctx, memoryPreviewForget,
 		arg.UserID,

@@ -50,7 +50,8 @@ type ForgetMatch struct {
 	// Source is memory or fact; of what goes along event, too.
 	Source string    `json:"source"`
 	ID     uuid.UUID `json:"id"`
-	Text   string    `json:"text"`
+	// Text is what it says; of what goes along the first 500 characters.
+	Text string `json:"text"`
 	// Similarity is how near it is to the description, 0 to 1; 0 of what goes along.
 	Similarity float64   `json:"similarity"`
 	CreatedAt  time.Time `json:"created_at"`

@@ -52,6 +52,25 @@ func TestVerbs(t *testing.T) {
 	require.NotContains(t, stdout, "green")
 }
 
+// What goes along with what is meant is shown before it goes; of a message that tells two things, the other stays.
+func TestForgetShowsWhatGoesAlong(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	r.ok("import", "--user", "me", write(t, "talk.jsonl", `{"author": "user", "text": "I live in Berlin and I have a dog named Rex."}`))
+	stdout, stderr := r.ok("forget", "that I live in Berlin")
+	for _, want := range []string{`(?m)^0\.\d+ +memory .* I live in Berlin`, `(?m)^0\.\d+ +fact .* location: Berlin`, `(?m)^ +memory .* User: I live`, `(?m)^ +event .* a dog named Rex`} {
+		require.Regexp(t, want, stdout)
+	}
+	require.NotRegexp(t, `(?m)^.* fact .* Rex`, stdout)
+	require.Contains(t, stderr, "and 1 fact, and passes over 1 event")
+	r.ok("forget", "--yes", "that I live in Berlin")
+	stdout, _ = r.ok("facts")
+	require.Contains(t, stdout, "dog named Rex")
+	require.NotContains(t, stdout, "Berlin")
+	_, stderr = r.ok("forget", "--yes", "purple elephants")
+	require.Contains(t, stderr, "nothing was forgotten")
+}
+
 func TestMCP(t *testing.T) {
 	t.Parallel()
 	databaseURL := dbtest.DatabaseURL(dbtest.DB(t))
