@@ -59,8 +59,8 @@ anchors brought it. Nothing is found before the first rebuild.`,
 					}
 					t.row(h.Score, h.AnchorScore, h.QueryScore, where, oneLine(strings.Join(by, ", "), 40), oneLine(h.Content, 60))
 				}
-				return t.printOr(a.nothing("is nothing that anchors bring to this question", "Index documents and build the anchors "+
-					"(hippo index FOLDER --rebuild), and set the thresholds once for the embedding model (hippo anchors calibrate --write)."))
+				return t.printOr(a.nothing("is nothing that anchors bring to this question", "hippo anchors status says what there is. "+
+					"If there are no anchors yet: hippo index FOLDER --rebuild, and once for the embedding model hippo anchors calibrate --write."))
 			})
 		},
 	}

@@ -131,14 +131,22 @@ func (a *app) openNextModels(ctx context.Context, pool *pgxpool.Pool, f *reembed
 // explainMissing is the error of a generation whose every row was tried, and some in vain. It never
 // serves by itself: one that the model could not be reached for is empty.
 func (a *app) explainMissing(ctx context.Context, pool *pgxpool.Pool, g *db.EmbeddingGeneration) error {
-	var cause string
-	err := pool.QueryRow(ctx, `SELECT q.error FROM hippocampus.embedding_queue q
-		WHERE q.generation = $1 AND q.error IS NOT NULL ORDER BY q.run_after DESC LIMIT 1`, g.Generation).Scan(&cause)
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // embedded a moment ago
-		return fmt.Errorf("read why rows have no vector: %w", db.Wrap(err))
+	cause, err := whyMissing(ctx, pool, g.Generation)
+	if err != nil {
+		return err
 	}
 	return fmt.Errorf("generation %d (%s) has %d vectors, %d rows have none: %s; a worker tries them again, and so does "+
 		"hippo reembed; to go without them, hippo reembed switch --missing %d", g.Generation, g.Model, g.Vectors, g.Failed, cause, g.Failed)
+}
+
+// whyMissing is the latest error with which a row of a generation got no vector.
+func whyMissing(ctx context.Context, pool *pgxpool.Pool, generation int32) (cause string, err error) {
+	err = pool.QueryRow(ctx, `SELECT q.error FROM hippocampus.embedding_queue q
+		WHERE q.generation = $1 AND q.error IS NOT NULL ORDER BY q.run_after DESC LIMIT 1`, generation).Scan(&cause)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) { // embedded a moment ago
+		return "", fmt.Errorf("read why rows have no vector: %w", db.Wrap(err))
+	}
+	return cause, nil
 }
 
 // watchGeneration draws the progress of a generation until every row that can be embedded is.
@@ -238,7 +246,20 @@ func (a *app) reembedStatus() *cobra.Command {
 			for _, g := range all {
 				t.row(g.Generation, g.Status, g.Model, g.Dimension, g.Vectors, g.Waiting, g.Failed, g.Total)
 			}
-			return t.print()
+			if err := t.print(); err != nil {
+				return err
+			}
+			for _, g := range all {
+				if g.Failed == 0 {
+					continue
+				}
+				cause, err := whyMissing(cmd.Context(), pool, g.Generation)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(a.stderr, "hippo: why rows of generation %d failed, the latest: %s\n", g.Generation, cause)
+			}
+			return nil
 		},
 	}
 }
@@ -298,6 +319,9 @@ those of one that is being filled, which gives it up.`,
 				return g.Status == status || g.Status == "retired" && g.Vectors > 0
 			})
 			if g == nil {
+				if find(all, func(g *db.EmbeddingGeneration) bool { return g.Status == "building" }) != nil {
+					return fmt.Errorf("no generation is %s; one is building, which --building gives up", status)
+				}
 				return fmt.Errorf("no generation is %s", status)
 			}
 			for looked := int32(1); looked > 0; {

@@ -22,7 +22,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.format_context IS
-    'Prints the included entries of get_context_window as one text: sections under headings in English (en) or Chinese (zh), recalled memories fenced as data. Its tokens are never more than the sum of token_estimate.';
+    'Prints the included entries of get_context_window as one text: sections under headings in English (en) or Chinese (zh), recalled memories fenced as data. Its tokens are never more than the sum of token_estimate. SELECT hippocampus.format_context(ARRAY(SELECT w FROM hippocampus.get_context_window(…) w)).';
 REVOKE ALL ON FUNCTION hippocampus.format_context FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.format_context
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

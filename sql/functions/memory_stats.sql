@@ -5,6 +5,8 @@ CREATE OR REPLACE FUNCTION hippocampus.memory_stats(
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $fn$
+DECLARE
+    v_serving integer := (SELECT g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving');
 BEGIN
     RETURN QUERY
     SELECT t.threads, t.events, t.consolidated, m.memories, m.episodic, m.semantic, m.summaries, f.current, f.history,
@@ -27,9 +29,9 @@ BEGIN
     CROSS JOIN (SELECT count(*) AS blocks FROM hippocampus.memory_blocks r
           WHERE (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) b
     CROSS JOIN (SELECT count(*) AS embeddings FROM hippocampus.embeddings r
-          WHERE (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) e
+          WHERE r.generation = v_serving AND (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) e
     CROSS JOIN (SELECT count(*) AS queued FROM hippocampus.embedding_queue r
-          WHERE (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) q
+          WHERE r.generation = v_serving AND (p_user_id IS NULL OR r.user_id = p_user_id) AND (p_app_name IS NULL OR r.app_name = p_app_name)) q
     CROSS JOIN (SELECT count(*) FILTER (WHERE r.status = 'pending') AS pending,
               count(*) FILTER (WHERE r.status = 'running') AS running,
               count(*) FILTER (WHERE r.status = 'failed') AS failed
@@ -38,7 +40,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.memory_stats IS
-    'Counts of threads, events, memories, facts, blocks, vectors and jobs, of a tenant or of all that the role may see. events_consolidated counts those that consolidations of the app''s job_type have read (see consolidation_policies). What a user''s memory takes in bytes, how well it is retained and the rates of its consolidations: persona_stats.';
+    'Counts of threads, events, memories, facts, blocks, vectors and jobs, of a tenant or of all that the role may see. Vectors are those of the generation that serves; of others see list_embedding_generations. events_consolidated counts those that consolidations of the app''s job_type have read (see consolidation_policies). What a user''s memory takes in bytes, how well it is retained and the rates of its consolidations: persona_stats.';
 REVOKE ALL ON FUNCTION hippocampus.memory_stats FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.memory_stats
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
