@@ -145,11 +145,15 @@ func (t *tiers) shortTerm(ctx context.Context) error {
 		threads[app] = id
 	}
 	source := t.space.source(streamProbes)
+	texts := make([]string, t.opts.Events)
+	for i := range texts {
+		texts[i] = source.text()
+	}
 	r, n := t.results, float64(max(1, t.opts.Events))
 	appending := func(app string) func(int) error {
-		return func(int) error {
+		return func(i int) error {
 			_, err := conn.Exec(ctx, `SELECT hippocampus.append_event($1, 'agent', 'message', to_jsonb($2::text), p_importance => 0.9,
-				p_token_count => 40)`, threads[app], source.text())
+				p_token_count => 40)`, threads[app], texts[i])
 			if err != nil {
 				return fmt.Errorf("append: %w", err)
 			}

@@ -16,32 +16,36 @@ SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 AS $fn$
 DECLARE
+    -- one mostly, which is known without a query
+    v_apps text[] := CASE WHEN p_app_names[1] = ALL (p_app_names) THEN p_app_names[:1] ELSE ARRAY(SELECT DISTINCT unnest(p_app_names)) END;
+    v_app text;
+    v_config regconfig;
     v_user_ids text[];
-    v_app_names text[];
 BEGIN
-    WITH written AS (
-        INSERT INTO hippocampus.row_terms (place, row_id, length, asks, user_id, app_name, source, terms, counts)
-        SELECT (SELECT h.number * 16777216 + r.seq FROM hippocampus.threads h
-                WHERE h.id = r.thread_id AND h.user_id = r.user_id AND h.app_name = r.app_name),
-            r.id, t.length, coalesce(r.asks, false), r.user_id, r.app_name, p_source, t.terms, t.counts
-        FROM unnest(p_ids, p_user_ids, p_app_names, p_texts, p_thread_ids, p_seqs, p_asks)
-            AS r (id, user_id, app_name, text, thread_id, seq, asks)
-        JOIN (SELECT a.app_name, hippocampus._text_config(a.app_name) AS config
-              FROM (SELECT DISTINCT u.app_name FROM unnest(p_app_names) AS u (app_name)) a) c ON c.app_name = r.app_name
-        CROSS JOIN LATERAL (
-            SELECT array_agg(x.term) AS terms, array_agg(least(32767, x.tf)::smallint) AS counts,
-                least(32767, sum(least(32767, x.tf))) AS length
-            FROM hippocampus._text_terms(r.text, c.config) x) t
-        WHERE t.terms IS NOT NULL
-        RETURNING user_id, app_name, cardinality(terms) AS terms
-    )
-    SELECT array_agg(w.user_id), array_agg(w.app_name) INTO v_user_ids, v_app_names
-    FROM (SELECT r.user_id, r.app_name FROM written r
-          GROUP BY r.user_id, r.app_name HAVING sum(r.terms) >= 1000 OR random() < count(*) / 16.0
-              OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = r.app_name)) w;
-    IF v_user_ids IS NOT NULL AND current_setting('hippocampus.fold_later', true) IS DISTINCT FROM 'on' THEN
-        PERFORM hippocampus._fold_terms(w.user_id, w.app_name, p_source) FROM unnest(v_user_ids, v_app_names) AS w (user_id, app_name);
-    END IF;
+    FOREACH v_app IN ARRAY v_apps LOOP
+        v_config := hippocampus._text_config(v_app);
+        WITH written AS (
+            INSERT INTO hippocampus.row_terms (place, row_id, length, asks, user_id, app_name, source, terms, counts)
+            SELECT (SELECT h.number * 16777216 + r.seq FROM hippocampus.threads h
+                    WHERE h.id = r.thread_id AND h.user_id = r.user_id AND h.app_name = v_app),
+                r.id, t.length, coalesce(r.asks, false), r.user_id, v_app, p_source, t.terms, t.counts
+            FROM unnest(p_ids, p_user_ids, p_app_names, p_texts, p_thread_ids, p_seqs, p_asks)
+                AS r (id, user_id, app_name, text, thread_id, seq, asks)
+            CROSS JOIN LATERAL (
+                SELECT array_agg(x.term) AS terms, array_agg(least(32767, x.tf)::smallint) AS counts,
+                    least(32767, sum(least(32767, x.tf))) AS length
+                FROM hippocampus._text_terms(r.text, v_config) x) t
+            WHERE r.app_name = v_app AND t.terms IS NOT NULL
+            RETURNING user_id, cardinality(terms) AS terms
+        )
+        SELECT array_agg(w.user_id) INTO v_user_ids
+        FROM (SELECT r.user_id FROM written r
+              GROUP BY r.user_id HAVING sum(r.terms) >= 1000 OR random() < count(*) / 16.0
+                  OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = v_app)) w;
+        IF v_user_ids IS NOT NULL AND current_setting('hippocampus.fold_later', true) IS DISTINCT FROM 'on' THEN
+            PERFORM hippocampus._fold_terms(w.user_id, v_app, p_source) FROM unnest(v_user_ids) AS w (user_id);
+        END IF;
+    END LOOP;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._index_terms IS 'Writes the terms of rows, with counts.';
