@@ -5,10 +5,6 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
-    -- mostly there is nothing, and looking is cheaper than an INSERT of no row
-    IF NOT EXISTS (SELECT FROM new_rows n WHERE n.category IN ('task', 'decision', 'tool-use', 'error') OR hippocampus._is_correction(n.text)) THEN
-        RETURN NULL;
-    END IF;
     INSERT INTO hippocampus.harvests AS h (found_at, thread_id, user_id, app_name)
     SELECT DISTINCT now(), n.thread_id, n.user_id, n.app_name FROM new_rows n
     WHERE n.category IN ('task', 'decision', 'tool-use', 'error')

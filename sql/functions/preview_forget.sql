@@ -12,19 +12,21 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_meant hippocampus.forget_matches[];
     v_ids uuid[];
     v_thread_ids uuid[];
     v_seqs bigint[];
     v_rows uuid[];
 BEGIN
-    v_ids := ARRAY(SELECT m.id FROM hippocampus._meant_rows(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m);
+    v_meant := ARRAY(SELECT m FROM hippocampus._meant_rows(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m);
+    v_ids := ARRAY(SELECT m.id FROM unnest(v_meant) m);
     v_rows := v_ids || ARRAY(SELECT hippocampus._same_rows(p_user_id, p_app_name, v_ids));
     SELECT array_agg(e.thread_id), array_agg(e.sequence_num) INTO v_thread_ids, v_seqs
     FROM hippocampus._telling_events(p_user_id, p_app_name, v_rows) e;
     v_rows := ARRAY(SELECT hippocampus._forgotten_with(p_user_id, p_app_name, v_rows, v_thread_ids, v_seqs, p_query));
     RETURN QUERY
     SELECT a.* FROM (
-        SELECT m.* FROM hippocampus._meant_rows(p_user_id, p_app_name, p_query, p_query_embedding, p_threshold, p_limit) m
+        SELECT m.* FROM unnest(v_meant) m
         UNION ALL SELECT 'memory', m.id, m.content, 0, m.created_at, false FROM hippocampus.memories m
         WHERE m.id = ANY (v_rows) AND m.id <> ALL (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
         UNION ALL SELECT 'fact', f.id, hippocampus._fact_text(f.key, f.value), 0, f.recorded_at, false FROM hippocampus.facts f
