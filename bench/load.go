@@ -16,6 +16,8 @@ import (
 
 // LoadOptions are the options of [Load].
 type LoadOptions struct {
+	// Batch is how many events a writer appends in one call, 1 at least.
+	Batch int
 	// Duration is how long clients read and write.
 	Duration time.Duration
 	// JobEvery is after how many events a writer asks for a consolidation.
@@ -26,8 +28,10 @@ type LoadOptions struct {
 	Rate float64
 	// Readers and Writers are clients, Workers are workers in this process.
 	Readers, Workers, Writers int
-	// Seed makes the texts.
+	// Seed makes the texts, where there are none.
 	Seed uint64
+	// Texts are what writers say, each from a place of its own on, round and round.
+	Texts []string `json:"-"`
 }
 
 // LoadResults are the numbers of a load run.
@@ -59,6 +63,9 @@ const loadApp = "bench-load"
 // Load has clients read and write at once, beside workers. If the context ends before the duration,
 // what was measured until then is returned with the error.
 func Load(ctx context.Context, e *Engine, opts *LoadOptions) (*LoadResults, error) {
+	if opts.Batch < 1 {
+		return &LoadResults{Options: opts}, fmt.Errorf("a writer appends %d events in one call; give 1 at least", opts.Batch)
+	}
 	l := &load{Engine: e, jobs: map[uuid.UUID]time.Time{}, opts: opts, results: &LoadResults{Errors: map[string]int{}, Options: opts}}
 	l.space = newSpace(opts.Seed, 1)
 	var err error
@@ -105,7 +112,7 @@ func (l *load) run(ctx context.Context) error {
 	defer l.lock.Unlock()
 	r := l.results
 	r.Append, r.Enqueue, r.Search = latency(l.appends), latency(l.enqueues), latency(l.search)
-	r.Events, r.Searches, r.Jobs = len(l.appends), len(l.search), len(l.jobs)
+	r.Events, r.Searches, r.Jobs = l.opts.Batch*len(l.appends), len(l.search), len(l.jobs)
 	r.EventRate, r.SearchRate = float64(r.Events)/r.Seconds, float64(r.Searches)/r.Seconds
 	// What was measured is reported, even if the run was stopped.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)

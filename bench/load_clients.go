@@ -27,7 +27,7 @@ func (l *load) clients(ctx context.Context) error {
 	run := time.Now().Format("20060102-150405")
 	var wait sync.WaitGroup
 	for i := range l.opts.Writers {
-		w := &writer{load: l, source: l.space.source(uint64(i)), user: fmt.Sprintf("%s-%d", run, i)}
+		w := &writer{load: l, text: l.speaker(i), user: fmt.Sprintf("%s-%d", run, i)}
 		l.users = append(l.users, w.user)
 		wait.Go(func() { w.run(during) })
 	}
@@ -85,41 +85,66 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// writer appends events one by one, as a conversation does.
+// speaker gives what a writer says, one text after the other.
+func (l *load) speaker(writer int) func() string {
+	texts := l.opts.Texts
+	if len(texts) == 0 {
+		return l.space.source(uint64(writer)).text
+	}
+	next := writer * len(texts) / l.opts.Writers
+	return func() string {
+		next++
+		return texts[next%len(texts)]
+	}
+}
+
+// writer appends the events of a conversation as they come, or a batch of them at once.
 type writer struct {
 	*load
-	source *source
-	user   string
+	text func() string
+	user string
 }
 
 func (w *writer) run(ctx context.Context) {
 	scope := service.Scope{AppName: loadApp, UserID: w.user}
 	var thread uuid.UUID
 	next := time.Now()
-	for n := 0; ctx.Err() == nil; n++ {
-		if n%threadEvents == 0 {
+	said, asked, inThread := 0, 0, threadEvents // events, jobs, and the events of the thread
+	for ctx.Err() == nil {
+		if inThread >= threadEvents {
 			var begun []time.Duration
 			if !w.timed(ctx, "create thread", &begun, func() (err error) {
 				thread, err = w.service.CreateThread(ctx, scope, nil)
 				return err
 			}) {
-				n--
 				continue
 			}
+			inThread = 0
 		}
-		author := []string{"user", "agent"}[n%2]
-		w.timed(ctx, "append", &w.appends, func() error {
-			_, err := w.service.AppendEvent(ctx, scope, thread, &service.EventParams{Author: author, Text: w.source.text()}, nil)
-			return err
-		})
-		if w.opts.JobEvery > 0 && n%w.opts.JobEvery == w.opts.JobEvery-1 {
+		events := make([]*service.EventParams, w.opts.Batch)
+		for i := range events {
+			events[i] = &service.EventParams{Author: []string{"user", "agent"}[(said+i)%2], Text: w.text()}
+		}
+		w.timed(ctx, "append", &w.appends, func() error { return w.append(ctx, scope, thread, events) })
+		said, inThread = said+len(events), inThread+len(events)
+		if w.opts.JobEvery > 0 && said/w.opts.JobEvery > asked {
+			asked = said / w.opts.JobEvery
 			w.enqueue(ctx, scope, thread)
 		}
 		if w.opts.Rate > 0 {
-			next = next.Add(time.Duration(float64(time.Second) / w.opts.Rate))
+			next = next.Add(time.Duration(float64(time.Second) * float64(len(events)) / w.opts.Rate))
 			pause(ctx, time.Until(next))
 		}
 	}
+}
+
+func (w *writer) append(ctx context.Context, scope service.Scope, thread uuid.UUID, events []*service.EventParams) (err error) {
+	if len(events) == 1 {
+		_, err = w.service.AppendEvent(ctx, scope, thread, events[0], nil)
+	} else {
+		_, err = w.service.AppendEvents(ctx, scope, thread, events, nil)
+	}
+	return err
 }
 
 func (w *writer) enqueue(ctx context.Context, scope service.Scope, thread uuid.UUID) {

@@ -16,10 +16,16 @@ func ReportLoad(r *report.Report, results *LoadResults) {
 	if o.Rate > 0 {
 		rate = fmt.Sprintf("%.0f events/s each", o.Rate)
 	}
-	r.Fact("Load", "%d writers, %s; %d readers; %d workers; %s; seed %d", o.Writers, rate, o.Readers, o.Workers, o.Duration, o.Seed)
+	texts := fmt.Sprintf("synthetic texts of seed %d", o.Seed)
+	if len(o.Texts) > 0 {
+		texts = fmt.Sprintf("%d texts of conversations", len(o.Texts))
+	}
+	r.Fact("Load", "%d writers of %s, %s; %d readers; %d workers; %s", o.Writers, texts, rate, o.Readers, o.Workers, o.Duration)
 	r.Fact("Throughput", "%.0f events/s, %.0f searches/s over %.1f s", results.EventRate, results.SearchRate, results.Seconds)
-	r.Fact("Consolidations", "%d asked for, one every %d events; %d had not ended when the clients stopped; %d failed",
-		results.Jobs, o.JobEvery, results.Waiting, results.Failed)
+	if o.JobEvery > 0 {
+		r.Fact("Consolidations", "%d asked for, one every %d events; %d had not ended when the clients stopped; %d failed",
+			results.Jobs, o.JobEvery, results.Waiting, results.Failed)
+	}
 	t := &report.Table{
 		Heads: []string{"what", "n", "p50", "p95", "p99", "max"},
 		Notes: "Job to start is from the commit of a consolidation to its start by a worker; where consolidations wait for each other, that too.",
@@ -29,7 +35,7 @@ func ReportLoad(r *report.Report, results *LoadResults) {
 		what string
 		of   Latency
 	}{
-		{"append one event", results.Append},
+		{fmt.Sprintf("append %d at once", o.Batch), results.Append},
 		{"enqueue a consolidation", results.Enqueue},
 		{"search", results.Search},
 		{"job to start", results.Pickup},

@@ -105,15 +105,21 @@ func TestLoad(t *testing.T) {
 	t.Parallel()
 	e, _ := setup(t)
 	results, err := bench.Load(t.Context(), e, &bench.LoadOptions{
-		Duration: time.Second, JobEvery: 2, Rate: 50, Readers: 1, Workers: 2, Writers: 2,
+		Batch: 3, Duration: time.Second, JobEvery: 2, Rate: 50, Readers: 1, Texts: []string{"Rhubarb, in a plain crust.", "A tuna melt."}, Workers: 2, Writers: 2,
 	})
 	require.NoError(t, err)
 	require.Positive(t, results.Events)
+	require.Zero(t, results.Events%3)
 	require.Positive(t, results.Searches)
 	require.Equal(t, results.Jobs, results.Done.N)
+	var events, texts int
+	require.NoError(t, e.Pool.QueryRow(t.Context(), `SELECT count(*), count(DISTINCT text) FROM hippocampus.events WHERE app_name = 'bench-load'`).Scan(&events, &texts))
+	require.GreaterOrEqual(t, events, results.Events) // what the end cut off may be committed
+	require.Zero(t, events%3)
+	require.Equal(t, 2, texts)
 	r := &report.Report{}
 	bench.ReportLoad(r, results)
-	require.Equal(t, "append one event", r.Tables[0].Rows[0][0])
+	require.Equal(t, "append 3 at once", r.Tables[0].Rows[0][0])
 }
 
 func TestRecall(t *testing.T) {

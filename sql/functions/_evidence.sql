@@ -27,6 +27,8 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 200
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
 SET enable_memoize = off -- of blocks that are read once
+SET enable_nestloop = off -- but for what is looked up: a general plan takes all that was found for a few rows
+SET jit = off -- for the price of such loops
 AS $fn$
 DECLARE
     v_rows double precision;
@@ -58,37 +60,38 @@ BEGIN
             CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 17 END) t
         WHERE p_thread_number IS NULL OR t.place / 16777216 = p_thread_number
     ), found AS MATERIALIZED (
-        SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place
-        ORDER BY weight DESC, h.number < 0 DESC, abs(h.number) DESC LIMIT p_pool -- of equals the latest
+        SELECT f.*, row_number() OVER () <= 200 AS lends -- in the order of f
+        FROM (SELECT h.number, h.place, sum(h.weight) AS weight FROM hits h GROUP BY h.number, h.place
+              ORDER BY weight DESC, h.number < 0 DESC, abs(h.number) DESC LIMIT p_pool) f -- of equals the latest
     ), rows AS MATERIALIZED (
-        SELECT f.*, s.row_id, s.asks, s.length, CASE WHEN cardinality(v_others) > 0 THEN s.terms END AS terms, s.counts FROM found f
+        SELECT f.number, f.place, f.lends, s.row_id, f.lends AND s.asks AS asks, s.length,
+            CASE WHEN cardinality(v_others) > 0 THEN s.terms END AS terms, s.counts
+        FROM found f
         CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, p_source, f.number) s
-    ), told AS MATERIALIZED ( -- IS TRUE keeps it from becoming a join, whose size a general plan guesses wrong
-        SELECT h.number, h.place, h.term, h.weight FROM hits h WHERE (h.number IN (SELECT f.number FROM found f)) IS TRUE
+    ), told AS MATERIALIZED (
+        SELECT r.row_id, r.place, r.lends, r.asks, h.term, h.weight FROM hits h JOIN rows r ON r.number = h.number
         UNION ALL
-        SELECT r.number, r.place, -o.n, o.idf * c.tf * 2.2 / (c.tf + 1.2 * (0.6 + 0.4 * (r.length / v_mean)))
+        SELECT r.row_id, r.place, r.lends, r.asks, -o.n, o.idf * c.tf * 2.2 / (c.tf + 1.2 * (0.6 + 0.4 * (r.length / v_mean)))
         FROM rows r
         CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
         CROSS JOIN LATERAL (SELECT r.counts[array_position(r.terms, o.term)] AS tf) c
         WHERE c.tf IS NOT NULL
-    ), lenders AS MATERIALIZED (
-        SELECT r.number, r.asks FROM rows r ORDER BY r.weight DESC, r.number < 0 DESC, abs(r.number) DESC LIMIT 200
+    ), alone AS (
+        SELECT t.row_id, t.place, sum(t.weight) AS own FROM told t GROUP BY t.row_id, t.place
     ), near AS (
         SELECT s.place, sum(s.weight) AS nearby
-        FROM (SELECT t.term, t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1
-                    AND (t.number IN (SELECT l.number FROM lenders l WHERE l.asks)) IS TRUE THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
+        FROM (SELECT t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1 AND t.asks THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
               FROM told t
               CROSS JOIN (VALUES (-2, 0.3::float8), (-1, 0.5), (0, 1.0), (1, 0.6), (2, 0.4)) AS d (step, share)
-              WHERE t.place IS NOT NULL
-                AND (d.step = 0 OR (t.number IN (SELECT l.number FROM lenders l)) IS TRUE)
-              GROUP BY 1, 2) s
+              WHERE t.place IS NOT NULL AND (d.step = 0 OR t.lends)
+              GROUP BY t.term, 1) s
         GROUP BY s.place
     ), heard AS MATERIALIZED (
         SELECT h.place / 16777216 AS number, h.term, count(*) AS rows FROM hits h WHERE h.place IS NOT NULL GROUP BY 1, 2
-    ), rarity AS MATERIALIZED ( -- for a talk, a term weighs by how many talks hold it; worked out once, not once a talk
+    ), rarity AS ( -- for a talk, a term weighs by how many talks hold it
         SELECT c.term, ln(1 + greatest(0, v_talks - c.df + 0.5) / (c.df + 0.5)) AS idf
         FROM (SELECT h.term, count(*) / v_read[h.term] AS df FROM heard h GROUP BY h.term) c
-    ), lengths AS MATERIALIZED ( -- of the talks in which something was found
+    ), lengths AS ( -- of the talks in which something was found
         SELECT t.number, t.next_seq - 1 AS turns FROM (SELECT DISTINCT f.place / 16777216 AS number FROM found f) n
         CROSS JOIN LATERAL (SELECT h.number, h.next_seq FROM hippocampus.threads h
             WHERE h.number = n.number AND h.user_id = p_user_id AND h.app_name = p_app_name LIMIT 1) t
@@ -98,19 +101,11 @@ BEGIN
         JOIN heard w ON w.number = l.number
         JOIN rarity r ON r.term = w.term
         GROUP BY w.number
-    ), parts AS ( -- a row, where it stands and its talk, side by side
-        SELECT t.number, NULL::uuid AS row_id, t.place, t.weight AS own, NULL::double precision AS nearby, NULL::double precision AS session FROM told t
-        UNION ALL SELECT r.number, r.row_id, r.place, NULL, NULL, NULL FROM rows r
-        UNION ALL SELECT NULL, NULL, n.place, NULL, n.nearby, NULL FROM near n
-        UNION ALL SELECT NULL, NULL, t.number * 16777216, NULL, NULL, t.session FROM talks t
     )
-    SELECT p.row_id, p.place, coalesce(p.own, 0), p.nearby, p.session
-    FROM (
-        SELECT (array_agg(t.row_id) FILTER (WHERE t.row_id IS NOT NULL))[1] AS row_id, t.place, sum(t.own) AS own,
-            max(t.nearby) AS nearby, max(max(t.session)) OVER (PARTITION BY t.place / 16777216) AS session
-        FROM parts t GROUP BY t.place, CASE WHEN t.place IS NULL THEN t.number END
-    ) p
-    WHERE p.own IS NOT NULL OR p.nearby IS NOT NULL;
+    SELECT p.row_id, p.place, p.own, p.nearby, t.session
+    FROM (SELECT a.row_id, coalesce(a.place, n.place) AS place, coalesce(a.own, 0) AS own, n.nearby
+          FROM alone a FULL JOIN near n ON n.place = a.place) p
+    LEFT JOIN talks t ON t.number = p.place / 16777216;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._evidence IS

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION hippocampus._fold_terms(
     p_user_id text,
     p_app_name text,
     p_source text,
-    p_min_rows integer DEFAULT 64
+    p_min_rows integer
 ) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
@@ -15,7 +15,7 @@ SET enable_hashjoin = off
 SET enable_mergejoin = off
 AS $fn$
 DECLARE
-    v_many boolean := (SELECT count(*) >= p_min_rows OR sum(cardinality(l.terms)) >= 1500 FROM ( -- few rows may be long
+    v_many boolean := (SELECT count(*) >= p_min_rows OR sum(cardinality(l.terms)) >= greatest(1500, 24 * p_min_rows) FROM ( -- few rows may be long
         SELECT r.terms FROM hippocampus.row_terms r
         WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.source = p_source AND r.number < 0 LIMIT p_min_rows) l);
     v_below bigint := 0; -- what is folded leaves dead entries in the index, not to be passed again
@@ -72,6 +72,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._fold_terms IS
-    'Folds the terms of a user''s rows of a source into postings, if there are p_min_rows of them or 1,500 terms; returns how many rows.';
+    'Folds the terms of a user''s rows of a source into postings, if there are p_min_rows of them, or 24 times as many terms (1,500 at least); returns how many rows.';
 REVOKE ALL ON FUNCTION hippocampus._fold_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._fold_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -19,6 +19,8 @@ DECLARE
     -- one mostly, which is known without a query
     v_apps text[] := CASE WHEN p_app_names[1] = ALL (p_app_names) THEN p_app_names[:1] ELSE ARRAY(SELECT DISTINCT unnest(p_app_names)) END;
     v_app text;
+    -- each write of a list is worth more, the more rows it takes in; a log is written often, and searched seldom
+    v_fold_at integer := CASE p_source WHEN 'event' THEN 256 ELSE 64 END;
     v_config regconfig;
     v_user_ids text[];
 BEGIN
@@ -43,7 +45,7 @@ BEGIN
               GROUP BY r.user_id HAVING sum(r.terms) >= 1000 OR random() < count(*) / 16.0
                   OR EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.user_id = r.user_id AND n.app_name = v_app)) w;
         IF v_user_ids IS NOT NULL AND current_setting('hippocampus.fold_later', true) IS DISTINCT FROM 'on' THEN
-            PERFORM hippocampus._fold_terms(w.user_id, v_app, p_source) FROM unnest(v_user_ids) AS w (user_id);
+            PERFORM hippocampus._fold_terms(w.user_id, v_app, p_source, v_fold_at) FROM unnest(v_user_ids) AS w (user_id);
         END IF;
     END LOOP;
 END

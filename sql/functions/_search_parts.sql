@@ -38,14 +38,12 @@ DECLARE
         SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
 BEGIN
     RETURN QUERY
-    WITH candidates AS MATERIALIZED (
-        SELECT * FROM hippocampus._search_candidates(p_user_id, p_app_name, p_query, p_query_embedding, v_terms, p_evidence,
-            CASE WHEN NOT v_filtered THEN greatest(50, least(4 * p_limit, p_limit + 100)) END, p_project_anchors)
-    ), kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
+    WITH kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned
         SELECT c.*, CASE WHEN c.words > 0 AND m.memory_type = 'episodic' AND m.thread_id IS NOT NULL
                 THEN hippocampus._turn_worth(m.content, v_length, v_question) ELSE 1 END AS worth, m.thread_id, m.from_seq, m.to_seq, m.memory_type, m.category, m.author, m.initial_score, m.running_intensity, m.access_count, m.last_accessed_at,
             m.created_at, m.occurred_from, m.occurred_until
-        FROM candidates c
+        FROM hippocampus._search_candidates(p_user_id, p_app_name, p_query, p_query_embedding, v_terms, p_evidence,
+            CASE WHEN NOT v_filtered THEN greatest(50, least(4 * p_limit, p_limit + 100)) END, p_project_anchors) c
         CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, c.row_id) m
         WHERE m.superseded_by IS NULL
           AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))

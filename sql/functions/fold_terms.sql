@@ -21,6 +21,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.fold_terms IS
-    'Takes rows that are gone out of a user''s index of words, and folds into it what it has at least p_min_rows rows of a source of (or 1,500 terms); returns how many rows it folded. The worker calls it where rows are gone, after a consolidation, and at the end of a retention sweep; without a worker, call it after deleting many rows.';
+    'Takes rows that are gone out of a user''s index of words, and folds into it what it has at least p_min_rows rows of a source of (or 24 times as many terms, 1,500 at least); returns how many rows it folded. The worker calls it where rows are gone, after a consolidation, and at the end of a retention sweep; without a worker, call it after deleting many rows.';
 REVOKE ALL ON FUNCTION hippocampus.fold_terms FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.fold_terms TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -5,6 +5,7 @@
 package function_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -30,6 +31,15 @@ type testBundle struct {
 func setup(t *testing.T) *testBundle {
 	t.Helper()
 	return &testBundle{Tx: dbtest.Tx(t), Scope: dbtest.NewScope(t), now: dbtest.Epoch}
+}
+
+// setupAlone is for a test that changes what holds for the whole deployment, which others must not see, nor wait for.
+func setupAlone(t *testing.T) *testBundle {
+	t.Helper()
+	tx, err := dbtest.DB(t).Begin(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
+	return &testBundle{Tx: tx, Scope: dbtest.NewScope(t), now: dbtest.Epoch}
 }
 
 // exec runs a statement.

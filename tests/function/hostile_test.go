@@ -1,7 +1,6 @@
 package function_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -12,8 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
 // hostileValues are values of a type that no caller should give, or only on purpose. All can be read by
@@ -155,10 +152,7 @@ type hostileFunction struct {
 // that is infinite and no number that is none in any row.
 func TestHostileArguments(t *testing.T) {
 	t.Parallel()
-	tx, err := dbtest.DB(t).Begin(t.Context()) // of its own: it names the deployment's model
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) })
-	b := &testBundle{Tx: tx}
+	b := setupAlone(t) // it names the deployment's model
 	ids := map[string]string{}
 	for _, f := range hostileFixture {
 		sql := hostileIDs(f.sql, ids)

@@ -85,7 +85,7 @@ func TestNoPolicyAtAll(t *testing.T) {
 // What the deployment's row says of sleeps holds for an app without a row, as all else does.
 func TestSleepsByTheDeploymentsPolicy(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupAlone(t)
 	b.remember(t, "tea with milk")
 	require.Zero(t, get[int](t, b, "SELECT hippocampus.enqueue_due_sleeps(p_now => $1)", b.now))
 	b.exec(t, `SELECT hippocampus.put_consolidation_policy('*', '{"sleep_enabled": true}')`)

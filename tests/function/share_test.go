@@ -29,7 +29,7 @@ func TestSharingEndsWithItsPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t)
+			b := setupAlone(t)
 			b.policy(t, `{"sharing": true}`)
 			id, replaced := b.remember(t, "the door code changed"), b.remember(t, "the door code is old")
 			for _, id := range []uuid.UUID{id, replaced} {

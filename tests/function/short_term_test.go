@@ -108,7 +108,7 @@ func TestConsolidationPolicy(t *testing.T) {
 
 	t.Run("AnAppStartsFromTheDeployments", func(t *testing.T) {
 		t.Parallel()
-		b := setup(t)
+		b := setupAlone(t)
 		b.exec(t, `SELECT hippocampus.put_consolidation_policy('*', '{"window_events": 30}')`)
 		b.policy(t, `{"enabled": true, "target_rate": 0.3}`)
 		b.exec(t, `SELECT hippocampus.put_consolidation_policy('*', '{"window_events": 40}')`)
@@ -288,7 +288,7 @@ func TestAdaptConsolidation(t *testing.T) { //nolint:tparallel // its subtests s
 // The deployment's policy moves by the apps that have none of their own.
 func TestAdaptTheDeploymentsPolicy(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	b := setupAlone(t)
 	b.exec(t, `SELECT hippocampus.put_consolidation_policy('*', '{"enabled": true, "target_rate": 0.5}')`)
 	b.exec(t, `SELECT hippocampus.put_consolidation_policy($1, '{"target_rate": null}')`, b.AppName+" own")
 	consolidated := func(app string, events, kept int, at time.Duration) {
