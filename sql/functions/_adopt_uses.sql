@@ -15,12 +15,8 @@ BEGIN
     WITH told AS MATERIALIZED (
         SELECT u.sequence_num, u.access_count, u.last_accessed_at, e.id
         FROM hippocampus.event_uses u
-        CROSS JOIN LATERAL (
-            SELECT m.id, m.to_seq FROM hippocampus.memories m
-            WHERE m.thread_id = u.thread_id AND m.from_seq <= u.sequence_num AND m.user_id = p_user_id AND m.app_name = p_app_name
-              AND m.memory_type = 'episodic'
-            ORDER BY m.from_seq DESC LIMIT 1) e
-        WHERE u.thread_id = p_thread_id AND u.user_id = p_user_id AND u.app_name = p_app_name AND e.to_seq >= u.sequence_num
+        CROSS JOIN LATERAL hippocampus._episode_at(p_user_id, p_app_name, u.thread_id, u.sequence_num) AS e (id)
+        WHERE u.thread_id = p_thread_id AND u.user_id = p_user_id AND u.app_name = p_app_name
     ), used AS (
         SELECT m.id, t.uses, t.last_accessed_at
         FROM (SELECT o.id, max(o.access_count) AS uses, max(o.last_accessed_at) AS last_accessed_at FROM told o GROUP BY o.id) t

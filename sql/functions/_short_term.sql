@@ -1,5 +1,5 @@
 -- The events of short-term memory that no episode tells yet, as recollections: an event and the memory made
--- from it count once. Episodes of a thread do not overlap, so the last that begins before an event decides.
+-- from it count once.
 CREATE OR REPLACE FUNCTION hippocampus._short_term(
     p_user_id text,
     p_app_name text,
@@ -15,11 +15,7 @@ BEGIN ATOMIC
     FROM hippocampus.short_term_memory(p_user_id, p_app_name, p_thread_id, false, p_now) e
     LEFT JOIN hippocampus.event_uses u ON u.thread_id = e.thread_id AND u.sequence_num = e.sequence_num
         AND u.user_id = p_user_id AND u.app_name = p_app_name
-    WHERE NOT coalesce((
-        SELECT m.to_seq >= e.sequence_num FROM hippocampus.memories m
-        WHERE m.thread_id = e.thread_id AND m.from_seq <= e.sequence_num AND m.user_id = p_user_id AND m.app_name = p_app_name
-          AND m.memory_type = 'episodic'
-        ORDER BY m.from_seq DESC LIMIT 1), false);
+    WHERE NOT EXISTS (SELECT FROM hippocampus._episode_at(p_user_id, p_app_name, e.thread_id, e.sequence_num));
 END;
 COMMENT ON FUNCTION hippocampus._short_term IS 'The events of short-term memory that no episode tells yet.';
 REVOKE ALL ON FUNCTION hippocampus._short_term FROM PUBLIC;

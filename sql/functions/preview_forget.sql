@@ -1,5 +1,6 @@
 -- All that forget_memory would delete, and the events that it would mark (with p_log 'erase', empty), found as it finds
--- them: what the description means comes first, then what goes along.
+-- them: what the description means comes first, then what goes along. Of an event that was forgotten before, the text
+-- is not shown again.
 CREATE OR REPLACE FUNCTION hippocampus.preview_forget(
     p_user_id text,
     p_app_name text,
@@ -31,8 +32,10 @@ BEGIN
         WHERE m.id = ANY (v_rows) AND m.id <> ALL (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
         UNION ALL SELECT 'fact', f.id, hippocampus._fact_text(f.key, f.value), 0, f.recorded_at, false FROM hippocampus.facts f
         WHERE f.id = ANY (v_rows) AND f.id <> ALL (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
-        UNION ALL SELECT 'event', e.id, e.text, 0, e.created_at, false FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
+        UNION ALL SELECT 'event', e.id, CASE WHEN f.sequence_num IS NULL THEN e.text ELSE '' END, 0, e.created_at, false
+        FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
         JOIN hippocampus.events e ON e.thread_id = g.thread_id AND e.sequence_num = g.seq AND e.user_id = p_user_id AND e.app_name = p_app_name
+        LEFT JOIN hippocampus.forgotten_events f ON f.thread_id = g.thread_id AND f.sequence_num = g.seq AND f.user_id = p_user_id AND f.app_name = p_app_name
     ) a
     ORDER BY a.meant DESC, a.similarity DESC, a.source DESC, a.created_at, a.id;
 END

@@ -25,22 +25,25 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH told AS (
-        SELECT t.place, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
+        SELECT h.id AS thread_id, t.place % 16777216 AS seq, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
         FROM hippocampus._evidence(p_user_id, p_app_name, 'event', hippocampus._query_terms(p_app_name, p_query),
             greatest(100, p_limit), v_number) t
+        JOIN hippocampus.threads h ON h.number = t.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+        -- what was forgotten has no words in the index, but stands where its neighbours' words would bring it in
+        WHERE NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = h.id AND f.sequence_num = t.place % 16777216
+            AND f.user_id = p_user_id AND f.app_name = p_app_name)
     )
     SELECT e.id, e.thread_id, e.sequence_num, (s.nearby + 0.5 * s.session) / 1.5 AS score, e.author, e.event_type, e.category,
         e.text, e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
     FROM told s
-    JOIN hippocampus.threads t ON t.number = s.place / 16777216 AND t.user_id = p_user_id AND t.app_name = p_app_name
-    JOIN hippocampus.events e ON e.thread_id = t.id AND e.sequence_num = s.place % 16777216
+    JOIN hippocampus.events e ON e.thread_id = s.thread_id AND e.sequence_num = s.seq
         AND e.user_id = p_user_id AND e.app_name = p_app_name
     ORDER BY score DESC, e.created_at DESC, e.thread_id, e.sequence_num
     LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_conversation IS
-    'Searches a user''s session log by words, consolidated or not, in all threads or one (HC002 where it is unknown); an event has part in the evidence of its neighbours and its conversation.';
+    'Searches a user''s session log by words, consolidated or not, in all threads or one (HC002 where it is unknown); an event has part in the evidence of its neighbours and its conversation. What was forgotten is not found.';
 REVOKE ALL ON FUNCTION hippocampus.recall_conversation FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_conversation
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

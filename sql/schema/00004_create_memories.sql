@@ -69,6 +69,8 @@ CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
     WHERE superseded_by IS NULL;
 CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC);
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
+-- Episodes of several events, which may overlap others: those that reach an event are found by where they end.
+CREATE INDEX memories_to_seq_idx ON hippocampus.memories (thread_id, to_seq) WHERE memory_type = 'episodic' AND to_seq > from_seq;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
 CREATE INDEX memories_forget_at_idx ON hippocampus.memories (app_name, forget_policy, forget_at);

@@ -257,3 +257,22 @@ func TestReleaseSuperseded(t *testing.T) {
 		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.facts WHERE user_id = $1 AND superseded_by IS NULL AND valid_until IS NOT NULL", b.UserID))
 	})
 }
+
+// A fact in words of a model's own may be of any event of its source; of one that was forgotten before, a preview lists
+// the event, which forgetting would empty, and does not show again what it said.
+func TestPreviewShowsNothingForgotten(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	thread, events := b.said(t, "My zqxsecret is known", "I stay at home", "Noted")
+	fact := b.drawnFact(t, "character", "cautious", thread, 1, 3)
+	preview := func() []string {
+		return list[string](t, b, "SELECT text FROM hippocampus.preview_forget($1, $2, 'character cautious') WHERE source = 'event' ORDER BY created_at, text", b.UserID, b.AppName)
+	}
+	require.ElementsMatch(t, []string{"My zqxsecret is known", "I stay at home", "Noted"}, preview())
+	b.exec(t, "INSERT INTO hippocampus.forgotten_events (thread_id, sequence_num, user_id, app_name) VALUES ($1, 1, $2, $3)", thread, b.UserID, b.AppName)
+	require.ElementsMatch(t, []string{"", "I stay at home", "Noted"}, preview())
+	require.Equal(t, int32(4), get[int32](t, b, "SELECT hippocampus.forget($1, $2, $3)", b.UserID, b.AppName, append(events, fact)))
+	require.Equal(t, []string{"My zqxsecret is known", "I stay at home", "Noted"}, // the log shows what it holds
+		list[string](t, b, "SELECT e.text FROM hippocampus.recent_events($1, $2, $3) e", b.UserID, b.AppName, thread))
+	require.Empty(t, list[string](t, b, "SELECT e.text FROM hippocampus.short_term_memory($1, $2, $3, p_now => $4) e", b.UserID, b.AppName, thread, b.now))
+}

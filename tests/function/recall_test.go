@@ -225,3 +225,26 @@ func TestEventUses(t *testing.T) { //nolint:tparallel // its subtests share a tr
 		require.InDelta(t, 0.4773, get[float64](t, b, "SELECT retention_score FROM hippocampus.memories WHERE user_id = $1", b.UserID), 1e-3) // (1 + ln 4) / 5
 	})
 }
+
+// A client's episode of a passage, and another of one of its turns: each event counts once, wherever the last one began.
+func TestEpisodesThatOverlap(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	thread := b.thread(t)
+	var ids []uuid.UUID
+	for i, text := range []string{"one", "two", "three", "four", "five"} {
+		ids = append(ids, b.say(t, thread, text, time.Duration(i-10)*time.Minute))
+	}
+	b.exec(t, "SELECT hippocampus.record_access($1, $2, $3, $4)", b.UserID, b.AppName, ids[2:3], b.now)
+	episode := func(content string, from, to int) uuid.UUID {
+		return b.rememberWith(t, content, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $7, p_occurred_from => $4", thread, from, to)
+	}
+	passage, turn := episode("one to four", 1, 4), episode("two", 2, 2)
+	require.ElementsMatch(t, []string{"long one to four", "long two", "short five"}, contents(b.recall(t, "")))
+	for seq, want := range [][]uuid.UUID{{passage}, {turn}, {passage}, {passage}, nil} {
+		require.ElementsMatch(t, want, list[uuid.UUID](t, b, "SELECT hippocampus._episode_at($1, $2, $3, $4)", b.UserID, b.AppName, thread, seq+1), seq+1)
+	}
+	require.Equal(t, 1, get[int](t, b, "SELECT hippocampus._adopt_uses($1, $2, $3, $4)", b.UserID, b.AppName, thread, b.now))
+	require.Equal(t, 1, get[int](t, b, "SELECT access_count FROM hippocampus.memories WHERE id = $1", passage))
+	require.Zero(t, get[int](t, b, "SELECT access_count FROM hippocampus.memories WHERE id = $1", turn))
+}

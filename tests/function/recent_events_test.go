@@ -104,6 +104,35 @@ func TestRecallConversation(t *testing.T) {
 		require.InDelta(t, (0.4+0.5)/1.5, hits[3].Score, 1e-9) // 0.4 of its words; the conversation is the same
 	})
 
+	// Its own words are gone from the index; those of its neighbours would still bring it in.
+	t.Run("WhatWasForgottenComesInByNoNeighbour", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct {
+			texts []string
+			query string
+		}{
+			{[]string{"what is the code of the safe?", "it is four nine zero zero", "I will keep that", "the safe is a heavy one"}, "the code of the safe"},
+			{[]string{"保险箱的密码是多少？", "四九零零", "我记住了", "保险箱很重"}, "保险箱的密码"},
+		} {
+			for _, log := range []string{"keep", "erase"} {
+				b := setup(t)
+				thread := b.thread(t)
+				var ids []uuid.UUID
+				for i, text := range c.texts {
+					ids = append(ids, b.say(t, thread, text, time.Duration(i)*time.Minute))
+				}
+				require.Contains(t, texts(recall(t, b, c.query, 20, nil)), c.texts[1])
+				b.exec(t, "SELECT hippocampus.forget($1, $2, $3, $4)", b.UserID, b.AppName, ids[1:2], log)
+				for _, of := range []*uuid.UUID{nil, &thread} {
+					hits := recall(t, b, c.query, 20, of)
+					require.ElementsMatch(t, []string{c.texts[0], c.texts[2], c.texts[3]}, texts(hits))
+					require.Equal(t, c.texts[0], hits[0].Text)
+					require.InDelta(t, 1, hits[0].Score, 1e-9) // the best of what is shown
+				}
+			}
+		}
+	})
+
 	t.Run("NeighboursOfTheSameThreadOnly", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
