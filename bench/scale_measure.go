@@ -19,7 +19,7 @@ import (
 const (
 	streamProbes = 500_000 // stream of the queries, beyond those of the rows
 	vectorTop    = 10
-	vectorPool   = 100 // what a search for ten asks the vector arm for
+	vectorPool   = 50 // what a search for ten asks the vector arm for
 	recallProbes = 100
 
 	wayIndex = "HNSW" // the way of a tenant that has an index

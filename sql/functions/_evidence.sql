@@ -10,8 +10,8 @@
 -- that were found), p_thread_number takes those of one conversation.
 --
 -- The cost does not grow with the tenant: the rarest terms find rows (see _term_weights), the latest 1,000 each at most;
--- the others only add to the score of what was found. Without a pool (p_pool null) every row that holds a term
--- is found, as a filter may want just those that are left out otherwise.
+-- the others only add to the score of what was found. Without a pool (p_pool null), and in one conversation, every row
+-- that holds a term is found: a filter may want just those that are left out otherwise.
 --
 -- One plan serves all calls: planning anew would take longer than what a small tenant's search takes.
 CREATE OR REPLACE FUNCTION hippocampus._evidence(
@@ -31,6 +31,7 @@ SET enable_nestloop = off -- but for what is looked up: a general plan takes all
 SET jit = off -- for the price of such loops
 AS $fn$
 DECLARE
+    v_all boolean := p_pool IS NULL OR p_thread_number IS NOT NULL;
     v_rows double precision;
     v_mean double precision;
     v_talks double precision;
@@ -42,22 +43,18 @@ DECLARE
     v_other_idf double precision[];
 BEGIN
     SELECT i.rows, i.mean INTO v_rows, v_mean FROM hippocampus._indexed_rows(p_user_id, p_app_name, p_source) i;
-    -- 256 conversations tell how long they are; of a tenant with more, its rows tell how many there are
-    SELECT greatest(1, count(*), CASE WHEN count(*) = 256 THEN v_rows / greatest(1, avg(t.turns)) END), greatest(1, avg(t.turns))
-    INTO v_talks, v_turns
-    FROM (SELECT (t.next_seq - 1)::double precision AS turns FROM hippocampus.threads t
-          WHERE t.user_id = p_user_id AND t.app_name = p_app_name ORDER BY t.session_id LIMIT 256) t;
+    SELECT t.talks, t.turns INTO v_talks, v_turns FROM hippocampus._talks(p_user_id, p_app_name, v_rows) t;
     SELECT array_agg(w.term) FILTER (WHERE w.finds), array_agg(w.idf) FILTER (WHERE w.finds),
-        array_agg(CASE WHEN p_pool IS NULL THEN 1 ELSE w.read END) FILTER (WHERE w.finds),
+        array_agg(w.read) FILTER (WHERE w.finds),
         array_agg(w.term) FILTER (WHERE NOT w.finds), array_agg(w.idf) FILTER (WHERE NOT w.finds)
     INTO v_finders, v_finder_idf, v_read, v_others, v_other_idf
-    FROM (SELECT t.* FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, p_pool IS NULL) t
+    FROM (SELECT t.* FROM hippocampus._term_weights(p_user_id, p_app_name, p_source, p_terms, v_rows, v_all) t
           ORDER BY t.df, t.term) w;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
         SELECT t.n AS term, t.number, t.place, v_finder_idf[t.n] * t.tf * 2.2 / (t.tf + 1.2 * (0.6 + 0.4 * (t.length / v_mean))) AS weight
         FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_finders,
-            CASE WHEN p_pool IS NOT NULL AND p_thread_number IS NULL THEN 17 END) t
+            CASE WHEN NOT v_all THEN 17 END) t
         WHERE p_thread_number IS NULL OR t.place / 16777216 = p_thread_number
     ), found AS MATERIALIZED (
         SELECT f.*, row_number() OVER () <= 200 AS lends -- in the order of f
@@ -76,8 +73,9 @@ BEGIN
         CROSS JOIN unnest(v_others, v_other_idf) WITH ORDINALITY AS o (term, idf, n)
         CROSS JOIN LATERAL (SELECT r.counts[array_position(r.terms, o.term)] AS tf) c
         WHERE c.tf IS NOT NULL
-    ), alone AS (
-        SELECT t.row_id, t.place, sum(t.weight) AS own FROM told t GROUP BY t.row_id, t.place
+    ), alone AS ( -- of several at one place, each is behind the best by what its own words lack
+        SELECT t.row_id, t.place, sum(t.weight) AS own, max(sum(t.weight)) OVER (PARTITION BY t.place) - sum(t.weight) AS behind
+        FROM told t GROUP BY t.row_id, t.place
     ), near AS (
         SELECT s.place, sum(s.weight) AS nearby
         FROM (SELECT t.place + d.step AS place, max(t.weight * CASE WHEN d.step = 1 AND t.asks THEN greatest(p_answer, d.share) ELSE d.share END) AS weight
@@ -96,16 +94,18 @@ BEGIN
         CROSS JOIN LATERAL (SELECT h.number, h.next_seq FROM hippocampus.threads h
             WHERE h.number = n.number AND h.user_id = p_user_id AND h.app_name = p_app_name LIMIT 1) t
     ), talks AS (
-        SELECT w.number, sum(r.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (l.turns / v_turns)))) AS session
+        SELECT w.number, l.turns, sum(r.idf * w.rows * 2.2 / (w.rows + 1.2 * (0.25 + 0.75 * (l.turns / v_turns)))) AS session
         FROM lengths l
         JOIN heard w ON w.number = l.number
         JOIN rarity r ON r.term = w.term
-        GROUP BY w.number
+        GROUP BY w.number, l.turns
     )
     SELECT p.row_id, p.place, p.own, p.nearby, t.session
-    FROM (SELECT a.row_id, coalesce(a.place, n.place) AS place, coalesce(a.own, 0) AS own, n.nearby
+    FROM (SELECT a.row_id, coalesce(a.place, n.place) AS place, coalesce(a.own, 0) AS own, n.nearby - coalesce(a.behind, 0) AS nearby
           FROM alone a FULL JOIN near n ON n.place = a.place) p
-    LEFT JOIN talks t ON t.number = p.place / 16777216;
+    LEFT JOIN talks t ON t.number = p.place / 16777216
+    -- before the first turn and after the last is none; which is the last of a log that is not here, nobody knows
+    WHERE p.row_id IS NOT NULL OR p.place % 16777216 BETWEEN 1 AND CASE t.turns WHEN 0 THEN 16777215 ELSE t.turns END;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._evidence IS

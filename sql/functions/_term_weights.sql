@@ -2,7 +2,7 @@
 -- many as stand in 2,000 rows together (two at least). Terms that stand nowhere are left out. How many rows a term is in
 -- follows from how many blocks it has and how full the latest 8 are; beyond 256 blocks, from which share of the term's
 -- row numbers these span. So the cost does not grow with the tenant. read is which share of a term's rows stands in its
--- latest 17 blocks, 1,024 rows and more. Where all rows are wanted (p_all), every term finds.
+-- latest 17 blocks, 1,024 rows and more. Where all rows are wanted (p_all), every term finds, and all of it is read.
 CREATE OR REPLACE FUNCTION hippocampus._term_weights(
     p_user_id text,
     p_app_name text,
@@ -22,7 +22,7 @@ BEGIN ATOMIC
     ), counted AS (
         SELECT q.term, least(p_rows, coalesce(f.rows, 0) + coalesce(CASE WHEN c.blocks < 8 THEN c.rows
                 ELSE c.rows / 8.0 * m.blocks * coalesce((m.last - a.block)::double precision / nullif(m.last - m.first, 0), 1) END, 0)) AS df,
-            CASE WHEN m.blocks > 17 THEN 17.0 / m.blocks ELSE 1 END AS read
+            CASE WHEN p_all OR m.blocks <= 17 THEN 1 ELSE 17.0 / m.blocks END AS read
         FROM unnest(p_terms) AS q (term)
         CROSS JOIN LATERAL (
             SELECT count(*) AS blocks, sum(cardinality(l.numbers)) AS rows FROM (

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION hippocampus._word_hits(
     p_terms text[],
     p_pool integer,
     p_evidence jsonb
-) RETURNS TABLE (row_id uuid, score double precision)
+) RETURNS TABLE (row_id uuid, score double precision) -- some rows twice
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET plan_cache_mode = force_generic_plan
@@ -20,25 +20,29 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-    WITH best AS MATERIALIZED (
-        SELECT t.row_id, t.place / 16777216 AS number, t.place % 16777216 AS seq,
-            (t.words + v_session * coalesce(t.session, t.words)) / (1 + v_session) AS score
+    WITH told AS MATERIALIZED (
+        SELECT t.row_id, t.place, (t.words + v_session * coalesce(t.session, t.words)) / (1 + v_session) AS score
         FROM (
             SELECT w.row_id, w.place, w.words / nullif(max(w.words) OVER (), 0) AS words, w.session / nullif(max(w.session) OVER (), 0) AS session
             FROM (SELECT e.*, e.own + v_nearby * coalesce(e.nearby - e.own, 0) AS words
                   FROM hippocampus._evidence(p_user_id, p_app_name, 'memory', p_terms, p_pool,
                       p_answer => coalesce(p_evidence -> 'answer', '0')::double precision) e) w
         ) t
-        ORDER BY score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
+    ), best AS MATERIALIZED (
+        SELECT t.* FROM told t ORDER BY t.score DESC NULLS LAST, t.row_id, t.place LIMIT p_pool
     )
     SELECT b.row_id, b.score FROM best b WHERE b.row_id IS NOT NULL AND b.score > 0
+    UNION ALL -- a strong row may bring four places before a weak one, and where few turns became memories, no row with them
+    SELECT r.row_id, r.score FROM (
+        SELECT t.* FROM told t WHERE p_pool > 50 AND t.row_id IS NOT NULL AND t.score > 0
+        ORDER BY t.score DESC, t.row_id, t.place LIMIT greatest(p_pool / 4, p_pool - 100)) r
     UNION ALL
     SELECT n.id, b.score FROM best b
-    JOIN hippocampus.threads h ON h.number = b.number AND h.user_id = p_user_id AND h.app_name = p_app_name
+    JOIN hippocampus.threads h ON h.number = b.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
     CROSS JOIN LATERAL (
         SELECT m.id FROM hippocampus.memories m
-        WHERE m.thread_id = h.id AND m.from_seq = b.seq AND m.user_id = p_user_id AND m.app_name = p_app_name
-          AND m.memory_type = 'episodic' LIMIT 1) n
+        WHERE m.thread_id = h.id AND m.from_seq = b.place % 16777216 AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND m.memory_type = 'episodic' AND m.superseded_by IS NULL ORDER BY m.id LIMIT 1) n
     WHERE b.row_id IS NULL AND b.score > 0;
 END
 $fn$;

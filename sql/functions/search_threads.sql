@@ -19,16 +19,17 @@ AS $fn$
 DECLARE
     v_rows double precision;
     v_terms text[];
+    v_read double precision[]; -- which share of a term's postings is read
     v_talks double precision;
     v_turns double precision;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 200);
     v_rows := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'memory') i);
-    v_terms := ARRAY(SELECT w.term FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory',
-        hippocampus._query_terms(p_app_name, p_query), v_rows, false) w WHERE w.finds);
-    SELECT greatest(1, count(*)), greatest(1, avg(t.next_seq - 1)::double precision) INTO v_talks, v_turns
-    FROM hippocampus.threads t WHERE t.user_id = p_user_id AND t.app_name = p_app_name;
+    SELECT array_agg(w.term), array_agg(w.read) INTO v_terms, v_read
+    FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w
+    WHERE w.finds;
+    SELECT t.talks, t.turns INTO v_talks, v_turns FROM hippocampus._talks(p_user_id, p_app_name, v_rows) t;
     RETURN QUERY
     WITH hits AS MATERIALIZED (
         SELECT h.thread_id, h.memory_id, h.content, h.score + h.spread AS score, count(*) OVER w AS memories,
@@ -47,7 +48,7 @@ BEGIN
     ), authors AS MATERIALIZED (
         SELECT a.author, hippocampus._is_asked(a.author, p_query) AS asked FROM (SELECT DISTINCT h.author FROM held h) a
     ), told AS (
-        SELECT h.term, h.number, count(*) AS rows, count(*) OVER (PARTITION BY h.term) AS df
+        SELECT h.term, h.number, count(*) AS rows, count(*) OVER (PARTITION BY h.term) / v_read[h.term] AS df
         FROM held h JOIN authors a ON a.author IS NOT DISTINCT FROM h.author
         WHERE a.asked OR NOT EXISTS (SELECT FROM authors o WHERE o.asked)
         GROUP BY h.term, h.number

@@ -91,6 +91,57 @@ func TestEvidence(t *testing.T) {
 		}
 	})
 
+	t.Run("TwoAtOnePlaceAreTwo", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		const at = "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $6, p_tags => $7"
+		thread := b.talk(t, "Ida: Where were we?")
+		for _, text := range []string{"the cello is mended", "the cello is sold", "rain"} {
+			b.rememberWith(t, text, at, thread, 2, []string{text[:3]})
+		}
+		require.ElementsMatch(t, []string{"the cello is mended", "the cello is sold", "Ida: Where were we?"}, b.found(t, "cello", ""))
+		require.Equal(t, "the cello is sold", b.found(t, "sold cello", "")[0])
+		require.Equal(t, []string{"rain"}, b.found(t, "rain", "p_tags => '{rai}'"))
+		scores := map[string]float64{}
+		for _, h := range b.search(t, "cello mended", "") {
+			scores[h.Content] = h.WordScore
+		}
+		require.Greater(t, scores["the cello is mended"], scores["the cello is sold"])
+	})
+
+	t.Run("WhatIsNoMemoryTakesNoPlace", func(t *testing.T) {
+		t.Parallel()
+		for _, events := range []int{0, 600} { // with its log, and without
+			b := setup(t)
+			thread := b.thread(t)
+			if events > 0 {
+				b.exec(t, `SELECT count(*) FROM hippocampus.append_events($1, (SELECT jsonb_agg('{"author": "user", "content": {"text": "well"}}'::jsonb)
+					FROM generate_series(1, $2)))`, thread, events)
+			}
+			for i := range 120 { // every fifth turn, so that no other stands beside it
+				text := "harbour"
+				if i < 60 {
+					text = "harbour lights harbour lights"
+				}
+				b.rememberWith(t, fmt.Sprintf("%s %d", text, i), "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $6", thread, 5*i+3)
+			}
+			for _, limit := range []int{10, 33, 60, 100, 120} {
+				require.Len(t, b.found(t, "harbour lights", fmt.Sprintf("p_limit => %d", limit)), limit)
+			}
+		}
+	})
+
+	t.Run("ANeighbourThatHolds", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		const at = "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $6"
+		thread := b.talk(t, "Otto: Which instrument do you play?")
+		old, holds := b.rememberWith(t, "The flute.", at, thread, 2), b.rememberWith(t, "The cello.", at, thread, 2)
+		b.exec(t, "SELECT hippocampus.supersede($1, $2, $3, $4)", b.UserID, b.AppName, old, holds)
+		b.exec(t, "UPDATE hippocampus.memories SET created_at = created_at + interval '1 s' WHERE id = $1", holds) // stands behind it now
+		require.Contains(t, b.found(t, "Which instrument does Ida play?", ""), "The cello.")
+	})
+
 	t.Run("EveryPartOfTheScore", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

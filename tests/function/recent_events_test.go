@@ -77,6 +77,18 @@ func TestRecallConversation(t *testing.T) {
 		return all
 	}
 
+	t.Run("CommonWordsFindInOneThread", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		asked, other := b.thread(t), b.thread(t)
+		b.say(t, asked, "the meeting", 0)
+		b.exec(t, `SELECT count(*) FROM hippocampus.append_events($1, (
+			SELECT jsonb_agg(jsonb_build_object('author', 'user', 'content', jsonb_build_object('text', CASE WHEN n < 3 THEN 'zebra budget' ELSE 'meeting' END)))
+			FROM generate_series(1, 2100) n))`, other)
+		b.exec(t, "SELECT hippocampus.fold_terms($1, $2, 1)", b.UserID, b.AppName)
+		require.Equal(t, []string{"the meeting"}, texts(recall(t, b, "zebra budget meeting", 20, asked)))
+	})
+
 	t.Run("EndsOfAThreadHaveNeighboursOnOneSide", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

@@ -24,3 +24,27 @@ func TestSearchReadsWhatItFound(t *testing.T) {
 		require.Less(t, read()-before, int64(300), query)
 	}
 }
+
+// TestVectorsOfOneUserAreRead is the same for vectors: a user of few, and one of more than would be read anyway, of whose
+// the signs are looked at, beside one who has most of the table.
+func TestVectorsOfOneUserAreRead(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(t, "UPDATE hippocampus.embedding_models SET model = 'test/model', signs_recall = 1 WHERE status = 'serving'")
+	for user, n := range map[string]int{"few": 60, "more": 300, "most": 6000} {
+		b.exec(t, `INSERT INTO hippocampus.embeddings (generation, dimension, row_id, user_id, app_name, source, embedding)
+			SELECT g.generation, g.dimension, gen_random_uuid(), $1, $2, 'memory', public.l2_normalize(v.a::public.halfvec)
+			FROM hippocampus.embedding_models g, generate_series(1, $3) n
+			CROSS JOIN LATERAL (SELECT array_agg(sin(n * i + i)::real) AS a FROM generate_series(1, 64) i) v WHERE g.status = 'serving'`, user, b.AppName, n)
+	}
+	b.exec(t, "ANALYZE hippocampus.embeddings")
+	read := func() int64 {
+		t.Helper()
+		return get[int64](t, b, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'hippocampus.embeddings'::regclass")
+	}
+	for user, most := range map[string]int64{"few": 130, "more": 600} { // each twice: whether there are more, and what is near
+		before := read()
+		require.Equal(t, 20, get[int](t, b, "SELECT count(*) FROM hippocampus._vector_hits($1, $2, 'memory', $3, 20)", user, b.AppName, vector(1, 0.5, -0.5)))
+		require.Less(t, read()-before, most, user)
+	}
+}
