@@ -1,5 +1,6 @@
 -- The time of an event by which a question tells a time («before I moved», «结婚以后»), as the user's own memory tells it:
--- all before it, all from its day on, or three days on each side of it for when and while.
+-- all before it, all from its day on, or three days on each side of it for when and while; and where it counts how far away
+-- («three days before my wedding»), about that day.
 --
 -- A memory tells it that holds four fifths of its words, each counted (a word that no memory has is not told either), and at
 -- least 60 % of them by rarity; of such, those near the best. A long text has words of many matters, and tells none; nor
@@ -24,9 +25,11 @@ DECLARE
     v_terms text[];
     v_dated timestamptz;
     v_began timestamptz;
+    v_about interval; -- how much later it may have begun than that, halved
     v_first timestamptz; -- told
     v_last timestamptz;
     v_days bigint;
+    v_away daterange;
 BEGIN
     IF v_event IS NULL THEN
         RETURN NULL;
@@ -39,7 +42,7 @@ BEGIN
               ORDER BY w.cover DESC, w.row_id LIMIT 50) f
         CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, f.row_id) m
         WHERE octet_length(m.content) <= 1500 AND m.memory_type <> 'summary' AND m.superseded_by IS NULL AND NOT hippocampus._only_asks(m.content)
-          AND hippocampus._event_clause(m.content) IS DISTINCT FROM v_event
+          AND (hippocampus._event_clause(m.content))[1:2] IS DISTINCT FROM v_event[1:2]
           AND (SELECT count(*) FROM hippocampus._text_terms(m.content, v_config) t WHERE t.term = ANY (v_terms)) >= 0.8 * cardinality(v_terms)
     ), told AS MATERIALIZED (
         SELECT t.* FROM telling t WHERE t.cover >= 0.9 * t.best
@@ -56,13 +59,19 @@ BEGIN
         WHERE f.valid_from <> f.recorded_at AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
           AND (SELECT count(*) FROM hippocampus._text_terms(hippocampus._fact_text(f.key, f.value), v_config) t WHERE t.term = ANY (v_terms)) >= x.words
     )
-    SELECT (SELECT d.at FROM dated d), min(coalesce(lower(hippocampus.resolve_time(t.content, t.occurred_from)), t.occurred_from)),
+    SELECT (SELECT d.at FROM dated d), min(coalesce(lower(n.at), t.occurred_from)), coalesce(max(upper(n.at) - lower(n.at)) / 2, '0'),
         min(t.occurred_from), max(t.occurred_from), count(DISTINCT (t.occurred_from AT TIME ZONE 'UTC')::date)
-    INTO v_dated, v_began, v_first, v_last, v_days FROM told t;
+    INTO v_dated, v_began, v_about, v_first, v_last, v_days
+    FROM told t CROSS JOIN LATERAL (SELECT hippocampus.resolve_time(t.content, t.occurred_from) AS at) n;
     IF v_dated IS NOT NULL THEN
-        v_began := v_dated; v_first := v_dated; v_last := v_dated;
+        v_began := v_dated; v_about := '0'; v_first := v_dated; v_last := v_dated;
     ELSIF v_days NOT BETWEEN 1 AND 3 OR v_event[1] = 'around' AND v_last - v_first > interval '7 days' THEN
         RETURN NULL;
+    END IF;
+    IF cardinality(v_event) = 4 THEN
+        v_away := hippocampus._time_away(((v_began + v_about) AT TIME ZONE 'UTC')::date, v_event[3]::integer, v_event[4]);
+        v_about := greatest(v_about, '1 day'); -- people tell it a day before or after, too
+        RETURN tstzrange(lower(v_away)::timestamp AT TIME ZONE 'UTC' - v_about, upper(v_away)::timestamp AT TIME ZONE 'UTC' + v_about);
     END IF;
     RETURN CASE v_event[1] WHEN 'before' THEN tstzrange(NULL, v_began) WHEN 'after' THEN tstzrange(date_trunc('day', v_began, 'UTC'), NULL)
         -- a memory that names a time long past («last year») is of when it was told, as is what else was told of it

@@ -1,7 +1,7 @@
 -- The time that a question asks about, resolved against when it is asked: «last week», «two months ago», «in May
--- 2023», «May 8th», «上个月», «三天前», «5月8号». Days are those of UTC, as everywhere here. What people count in weeks and months
--- they do not count to the day: such a time is a range around it. Null where no time is named, or only one
--- that takes more than a calendar («before I moved»: see _event_time).
+-- 2023», «May 8th», «three days before May 8th», «上个月», «三天前», «5月8号». Days are those of UTC, as everywhere here. What is counted
+-- is as exact as people count (see _time_away). Null where no time is named, or only one that takes more than a calendar («before
+-- I moved», «three days before my wedding»: see _event_time).
 CREATE OR REPLACE FUNCTION hippocampus.resolve_time(
     p_text text,
     p_now timestamptz DEFAULT now()
@@ -18,33 +18,29 @@ DECLARE
     v_range daterange;
     v_ago text[];
     v_count integer;
-    v_middle date;
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     -- Most questions name no time. All that is understood below holds one of these, and one expression costs less
     -- than thirty: Postgres keeps 32 compiled, and would compile them anew at each search.
-    IF v_text !~ '\d|[月年天周昨今]|星期|礼拜|day|week|month|year|night|morning|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec' THEN
+    IF v_text !~ '\d|[月年天周週昨今]|星期|[礼禮]拜|day|week|month|year|night|morning|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec' THEN
         RETURN NULL;
     END IF;
     v_today := (p_now AT TIME ZONE 'UTC')::date;
     v_week := date_trunc('week', v_today);
     v_month := date_trunc('month', v_today);
     v_year := date_trunc('year', v_today);
-    v_range := hippocampus._named_time(v_text, v_today);
+    IF v_text ~ '\m(day|night|evening|morning|week|month|year)s? (before|after)\M|[前后後]' THEN -- «three days before May 8th», «5月8日前三天»
+        v_ago := hippocampus._event_clause(v_text);
+        v_range := hippocampus._named_time(CASE WHEN cardinality(v_ago) = 4 THEN v_ago[2] END, v_today);
+        v_range := CASE WHEN upper(v_range) - lower(v_range) = 1 THEN
+            hippocampus._time_away(lower(v_range), v_ago[3]::integer, v_ago[4]) END; -- from a day only
+    END IF;
+    v_range := coalesce(v_range, hippocampus._named_time(v_text, v_today));
     IF v_range IS NULL THEN
-        v_ago := coalesce(
-            regexp_match(v_text, '\m(\d{1,2}|a couple of|couple of|a few|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|several|few) (day|week|month|year)s? (?:ago|before|back|earlier)\M'),
-            regexp_match(v_text, '(\d{1,2}|[一二两兩三四五六七八九十几幾]{1,3})个?(天|周|星期|礼拜|月|年)(?:之|以)?前'));
-        v_count := hippocampus._small_number(v_ago[1]);
-        IF v_ago[2] IN ('day', '天') THEN
-            v_range := daterange(v_today - v_count - v_count / 7, v_today - v_count + v_count / 7 + 1);
-        ELSIF v_ago[2] IN ('week', '周', '星期', '礼拜') THEN
-            v_range := daterange(v_today - 7 * v_count - 4, v_today - 7 * v_count + 5);
-        ELSIF v_count IS NOT NULL THEN
-            v_middle := v_today - make_interval(months => CASE WHEN v_ago[2] IN ('month', '月') THEN v_count ELSE 12 * v_count END);
-            v_range := CASE WHEN v_ago[2] IN ('month', '月') THEN daterange(v_middle - 20, v_middle + 21)
-                ELSE daterange(v_middle - 120, v_middle + 121) END;
-        END IF;
+        -- before says earlier than now where nothing follows that it is before of
+        v_ago := hippocampus._time_count(v_text, '(?:ago\M|earlier\M(?! than\M)|back\M(?! (?:home|to|at|in|into|from|with|together)\M)|before\M'
+            '(?=\s*(?:$|[^\s[:alnum:]]|(?:about|and(?! after\M)|or|but|did|do|does|was|were|is|are|had|has|have)\M)))', '(?<!的)#(?:之|以)?前');
+        v_range := hippocampus._time_away(v_today, -hippocampus._small_number(v_ago[1]), v_ago[2]);
     END IF;
     IF v_range IS NULL THEN
         v_ago := coalesce(

@@ -32,6 +32,19 @@ func TestEventClause(t *testing.T) {
 		"去日本的时候我吃了什么？":                                             {"around", "去日本"},
 		"我在日本期间吃了什么？":                                              {"around", "日本"},
 		"I like tea. What did I drink before the race, and where?": {"before", "the race"},
+		// counted from there
+		"Where did I eat three days before my wedding?":  {"before", "my wedding", "-3", "day"},
+		"Two weeks after I moved, where did I eat?":      {"after", "i moved", "2", "week"},
+		"What did I do the night before the exam?":       {"before", "the exam", "-1", "day"},
+		"What did I do a year before the exam?":          {"before", "the exam", "-1", "year"},
+		"What did I eat twice a week before the exam?":   {"before", "the exam"},
+		"What had I bought three days before May 8th?":   {"before", "may 8th", "-3", "day"},
+		"Who did I meet three days ago before the exam?": {"before", "the exam"},
+		"婚礼前三天我们去了哪里？":                                   {"before", "婚礼", "-3", "天"},
+		"婚礼的三天前我们去了哪里？":                                  {"before", "婚礼", "-3", "天"},
+		"我结婚后两个月住在哪里？":                                   {"after", "结婚", "2", "月"},
+		"搬家兩週後我去了哪裡？":                                    {"after", "搬家", "2", "週"},
+		"搬家以后一天吃几顿饭？":                                    {"after", "搬家"},
 	} {
 		require.Equal(t, want, get[[]string](t, b, "SELECT hippocampus._event_clause($1)", text), text)
 	}
@@ -106,6 +119,26 @@ func TestEventTime(t *testing.T) {
 				b.told(t, "I had an ice cream in the park", 20)
 				require.Equal(t, c.want, b.eventTime(t, c.question))
 			})
+		}
+	})
+
+	t.Run("CountedFromIt", func(t *testing.T) {
+		t.Parallel()
+		for _, c := range []struct{ told, question, want string }{ // the day of the count, and one on each side of it
+			{"The wedding was wonderful", "Where did we go three days before the wedding?", days(44) + " to " + days(41)},
+			{"The wedding was wonderful", "Where did we go the day after the wedding?", days(40) + " to " + days(37)},
+			{"The wedding was wonderful", "Where did we go two weeks after the wedding?", days(31) + " to " + days(20)},
+			{"The wedding was yesterday", "Where did we go three days before the wedding?", days(45) + " to " + days(42)},
+			{"今天的婚礼很美", "婚礼前三天我们去了哪里？", days(44) + " to " + days(41)},
+			{"今天的婚礼很美", "婚礼的三天前我们去了哪里？", days(44) + " to " + days(41)},
+			{"今天的婚礼很美", "婚礼后两周我们去了哪里？", days(31) + " to " + days(20)},
+			{"The wedding was wonderful", "Where did we go three days before the fair?", ""},
+		} {
+			b := setup(t)
+			b.told(t, c.told, 40)
+			require.Equal(t, c.want, b.eventTime(t, c.question), c.question)
+			require.Equal(t, c.want != "", get[bool](t, b, "SELECT EXISTS (SELECT FROM hippocampus._asked_time($1, $2, $3, $4))",
+				b.UserID, b.AppName, c.question, b.now), c.question)
 		}
 	})
 
