@@ -8,7 +8,7 @@ import (
 // CheckEmbedder refuses an embedder of whose model the deployment has no vectors: vectors of two
 // models can't be compared. The first embedder that fits becomes the deployment's, where the login is
 // trusted; a bound login's is refused until then. A generation
-// that is building counts from when all its rows are queued, one that served before until it is
+// that is building counts from when all rows that were there have their vector, one that served before until it is
 // dropped: so that clients of both models go on while one takes the other's place.
 //
 // Errors: [ErrDimension]; [ErrEmbeddingModel]; [ErrPermission].
@@ -18,7 +18,11 @@ func CheckEmbedder(ctx context.Context, q DBTX, name string, dimension int) erro
 		return err
 	}
 	for _, g := range generations {
-		if g.Status != "building" || g.QueuedAt != nil {
+		whole, err := New().EmbeddingGenerationIsWhole(ctx, q, g.Generation)
+		if err != nil {
+			return fmt.Errorf("look how far the embeddings are: %w", Wrap(err))
+		}
+		if whole {
 			return nil
 		}
 	}

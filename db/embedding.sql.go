@@ -206,6 +206,17 @@ func (q *Queries) EmbeddingGenerationDrop(ctx context.Context, db DBTX, generati
 	return looked, err
 }
 
+const embeddingGenerationIsWhole = `-- name: EmbeddingGenerationIsWhole :one
+SELECT hippocampus._generation_is_whole(p_generation => $1)::boolean AS whole
+`
+
+func (q *Queries) EmbeddingGenerationIsWhole(ctx context.Context, db DBTX, generation int32) (bool, error) {
+	row := db.QueryRow(ctx, embeddingGenerationIsWhole, generation)
+	var whole bool
+	err := row.Scan(&whole)
+	return whole, err
+}
+
 const embeddingGenerationList = `-- name: EmbeddingGenerationList :many
 SELECT generation, dimension, status, model, created_at, queued_at, total, vectors, waiting, failed FROM hippocampus.list_embedding_generations()
 `

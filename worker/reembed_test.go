@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -30,6 +31,16 @@ func shorter() *script {
 		}
 		return all, nil
 	}}
+}
+
+// vector is that of a text, as the model makes it.
+func (s *script) vector(text string) []float32 {
+	embed := s.embed
+	if embed == nil {
+		embed = func(_ context.Context, texts []string) ([][]float32, error) { return vectors(texts), nil }
+	}
+	all, _ := embed(context.Background(), []string{text}) // which does not fail
+	return all[0]
 }
 
 // often is how the tests' workers look for generations.
@@ -53,6 +64,26 @@ func (b *bundle) whole(t *testing.T, generation int32) {
 		return b.count(t, `SELECT count(*) FROM hippocampus.list_embedding_generations() g
 			WHERE g.generation = $1 AND g.queued_at IS NOT NULL AND g.waiting = 0 AND g.vectors = g.total`, generation) == 1
 	})
+}
+
+// queueAll queues what is left to be queued for a generation that no worker takes part in.
+func (b *bundle) queueAll(t *testing.T, generation int32) {
+	t.Helper()
+	b.eventually(t, "every row of before to be queued", func() bool {
+		b.count(t, `SELECT hippocampus.queue_reembedding($1)`, generation)
+		return b.count(t, `SELECT count(*) FROM hippocampus.embedding_models WHERE generation = $1 AND queued_at IS NOT NULL`, generation) == 1
+	})
+}
+
+// switches tries to let a generation serve, some time from now, and takes it back.
+func (b *bundle) switches(t *testing.T, generation int32, later time.Duration) error {
+	t.Helper()
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer tx.Rollback(t.Context())
+	_, err = tx.Exec(t.Context(), `SELECT hippocampus.switch_embedding_generation($1, p_now => now() + make_interval(secs => $2))`,
+		generation, later.Seconds())
+	return db.Wrap(err)
 }
 
 func switchTo(t *testing.T, pool *pgxpool.Pool, generation int32) {
@@ -122,10 +153,15 @@ func TestReembed(t *testing.T) {
 		first.start(t)
 		b.eventually(t, "the fourth batch", func() bool { return batches.Load() > 3 })
 		require.NoError(t, first.Stop(t.Context()))
-		_, err := b.pool.Exec(t.Context(), `SELECT * FROM hippocampus.switch_embedding_generation($1)`, next)
-		require.ErrorIs(t, db.Wrap(err), db.ErrInvalidArgument)
+		err := b.switches(t, next, 0)
+		require.ErrorIs(t, err, db.ErrInvalidArgument)
+		require.ErrorContains(t, err, "its rows are still being queued")
 		done := b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE generation = $1`, next)
 		require.Less(t, done, 60)
+		b.queueAll(t, next)
+		err = b.switches(t, next, 0)
+		require.ErrorIs(t, err, db.ErrInvalidArgument)
+		require.ErrorContains(t, err, fmt.Sprintf("%d rows have no vector of generation 2", 60-done))
 
 		second := shorter()
 		require.Equal(t, next, begin(t, b.pool, second)) // the same one, which goes on
@@ -141,6 +177,45 @@ func TestReembed(t *testing.T) {
 			embedded += len(texts)
 		}
 		require.Equal(t, 60-done, embedded) // and none again
+	})
+
+	// That all rows were queued says nothing of their vectors.
+	t.Run("RefusesWhatLacksVectors", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		b.remember(t, "one", "two", "three")
+		b.start(t)
+		b.drain(t)
+		require.NoError(t, b.Stop(t.Context()))
+		next := shorter()
+		generation := begin(t, b.pool, next)
+		b.queueAll(t, generation)
+		require.ErrorContains(t, b.switches(t, generation, 0), "3 rows have no vector of generation 2")
+		_, err := service.New(b.pool, &service.Config{Embedder: next})
+		require.ErrorContains(t, err, "still being made")
+		other := setupOn(t, b.pool, next, func(c *worker.Config) {
+			often(c)
+			c.EmbedOnly = true
+		})
+		other.start(t)
+		b.whole(t, generation)
+		require.NoError(t, other.Stop(t.Context()))
+		require.NoError(t, b.switches(t, generation, 0))
+		fresh, err := service.New(b.pool, &service.Config{Embedder: next})
+		require.NoError(t, err)
+
+		// What was written since does not keep it from serving, but for what waits long, or is found by its vector now.
+		b.remember(t, "four")
+		require.NoError(t, b.switches(t, generation, 30*time.Second))
+		require.ErrorContains(t, b.switches(t, generation, 2*time.Minute), "1 rows have no vector of generation 2")
+		_, err = b.pool.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'app', 'five', p_embedding => $1, p_embedding_model => 'script/v1')`,
+			pgvector.NewVector(b.script.vector("five")))
+		require.NoError(t, err)
+		require.NoError(t, b.switches(t, generation, 5*time.Second))
+		require.ErrorContains(t, b.switches(t, generation, 30*time.Second), "1 rows have no vector of generation 2")
+		found, err := fresh.SearchMemory(t.Context(), b.scope, "", &service.SearchOptions{QueryEmbedding: next.vector("two"), Limit: 1})
+		require.NoError(t, err)
+		require.Equal(t, "two", found.Memories[0].Content)
 	})
 
 	t.Run("ReadsAndWritesMeanwhile", func(t *testing.T) {
@@ -164,14 +239,16 @@ func TestReembed(t *testing.T) {
 			searches atomic.Int64
 			failures = make(chan error, 100)
 		)
-		read := func(s *service.OpenMemoryService) {
+		read := func(s *service.OpenMemoryService, e *script) {
 			for ctx.Err() == nil {
-				found, err := s.SearchMemory(ctx, b.scope, "old memory", &service.SearchOptions{Limit: 5, SkipAccess: true})
+				// by meaning alone: words would find it in a generation without vectors
+				text := fmt.Sprintf("old memory %d", searches.Load()%30)
+				found, err := s.SearchMemory(ctx, b.scope, "", &service.SearchOptions{QueryEmbedding: e.vector(text), Limit: 5, SkipAccess: true})
 				if ctx.Err() != nil {
 					return
 				}
-				if err == nil && (len(found.Memories) != 5 || found.Degraded) {
-					err = fmt.Errorf("found %d memories, degraded %v", len(found.Memories), found.Degraded)
+				if err == nil && (len(found.Memories) != 5 || found.Memories[0].Content != text || found.Memories[0].VectorScore < 0.99) {
+					err = fmt.Errorf("asked for %q, found %v", text, found.Memories)
 				}
 				if err != nil {
 					failures <- err
@@ -180,7 +257,7 @@ func TestReembed(t *testing.T) {
 				searches.Add(1)
 			}
 		}
-		clients.Go(func() { read(old) })
+		clients.Go(func() { read(old, b.script) })
 		clients.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
 				_, err := old.Remember(ctx, b.scope, fmt.Sprintf("new memory %d", i), nil)
@@ -197,18 +274,21 @@ func TestReembed(t *testing.T) {
 			c.EmbedOnly = true
 		})
 		other.start(t)
-		b.eventually(t, "every row of before to be queued", func() bool {
-			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_models WHERE generation = $1 AND queued_at IS NOT NULL`, generation) == 1
-		})
 		moves := func(generation int32) { // and a while of reads and writes
-			switchTo(t, b.pool, generation)
+			b.eventually(t, "a switch that is not refused", func() bool { // though there is always a row that was just written
+				_, err := db.New().EmbeddingGenerationSwitch(t.Context(), b.pool, &db.EmbeddingGenerationSwitchParams{Generation: generation})
+				require.True(t, err == nil || errors.Is(db.Wrap(err), db.ErrInvalidArgument), err)
+				return err == nil
+			})
+			require.Equal(t, 30, b.count(t, `SELECT count(*) FROM hippocampus.embeddings e JOIN hippocampus.memories m ON m.id = e.row_id
+				WHERE e.generation = $1 AND m.content LIKE 'old %'`, generation))
 			seen := searches.Load()
 			b.eventually(t, "more searches", func() bool { return searches.Load() > seen+10 || len(failures) > 0 })
 		}
 		moves(generation)
 		fresh, err := service.New(b.pool, &service.Config{Embedder: next, RequireEmbedding: true})
 		require.NoError(t, err)
-		clients.Go(func() { read(fresh) })
+		clients.Go(func() { read(fresh, next) })
 		moves(1) // back
 		moves(generation)
 		stop()

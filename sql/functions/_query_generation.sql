@@ -14,7 +14,7 @@ BEGIN
     IF v_model IS NOT NULL THEN
         SELECT g.* INTO v_found FROM hippocampus.embedding_models g
         WHERE g.model = v_model AND (p_dimension IS NULL OR g.dimension = p_dimension)
-          AND (g.status IN ('serving', 'standby') OR g.status = 'building' AND g.queued_at IS NOT NULL)
+          AND hippocampus._generation_is_whole(g.generation)
         ORDER BY g.status = 'serving' DESC, g.generation DESC LIMIT 1;
     END IF;
     IF v_found.generation IS NULL THEN

@@ -1,7 +1,8 @@
 -- Lets another generation serve, from the commit on: the one that is building, or, to roll back, the one that
 -- served before. What served until now is standby: kept current, and searched by clients that name its model.
--- Refuses one that is not whole: rows that failed, or that have waited for over a minute (a row just written
--- waits in every generation, and is found by its words meanwhile).
+-- Refuses one that is not whole: it lacks rows that were there when it was queued, that failed, or that have waited
+-- for over a minute; or for ten seconds, and would lose the vector by which they are found now. A row that was just
+-- written is found by its words meanwhile: where much is written there is always one.
 CREATE OR REPLACE FUNCTION hippocampus.switch_embedding_generation(
     p_generation integer,
     p_max_missing bigint DEFAULT 0,
@@ -15,6 +16,7 @@ DECLARE
     v_standby integer;
     v_missing bigint;
 BEGIN
+    PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_next FROM hippocampus.embedding_models g WHERE g.generation = p_generation AND g.status <> 'retired';
     IF NOT FOUND THEN
@@ -33,10 +35,15 @@ BEGIN
             USING ERRCODE = 'HC009', HINT = 'Drop it first (drop_embedding_generation), or switch to it.';
     END IF;
     SELECT count(*) INTO v_missing FROM hippocampus.embedding_queue q
-    WHERE q.generation = p_generation AND (q.error IS NOT NULL OR q.queued_at < p_now - interval '1 minute');
+    WHERE q.generation = p_generation AND (q.error IS NOT NULL OR q.queued_at <= v_next.queued_at
+        OR q.queued_at < p_now - interval '1 minute'
+        OR q.queued_at < p_now - interval '10 seconds' AND EXISTS (
+            SELECT FROM hippocampus.embeddings e
+            WHERE e.user_id = q.user_id AND e.app_name = q.app_name AND e.source = q.source AND e.row_id = q.row_id
+              AND e.generation = (SELECT g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving')));
     IF v_missing > coalesce(p_max_missing, 0) THEN
         RAISE EXCEPTION '% rows have no vector of generation %', v_missing, p_generation
-            USING ERRCODE = 'HC009', HINT = 'See hippocampus.embedding_queue.error; p_max_missing says how many are accepted.';
+            USING ERRCODE = 'HC009', HINT = 'Wait for a worker with its model, or see hippocampus.embedding_queue.error; p_max_missing says how many are accepted.';
     END IF;
     UPDATE hippocampus.embedding_models g SET status = 'standby', queued_at = coalesce(g.queued_at, p_now)
     WHERE g.status = 'serving' AND v_standby IS NULL;

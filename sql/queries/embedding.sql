@@ -61,6 +61,9 @@ ORDER BY g.generation;
 -- name: EmbeddingGenerationDrop :one
 SELECT hippocampus.drop_embedding_generation(p_generation => @generation) AS looked;
 
+-- name: EmbeddingGenerationIsWhole :one
+SELECT hippocampus._generation_is_whole(p_generation => @generation)::boolean AS whole;
+
 -- name: EmbeddingGenerationList :many
 SELECT * FROM hippocampus.list_embedding_generations();
 
