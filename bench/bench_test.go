@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
+	"github.com/hippocampus-memory/hippocampus/bench/metric"
 	"github.com/hippocampus-memory/hippocampus/internal/conversation"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
@@ -118,25 +119,30 @@ func TestProvenance(t *testing.T) {
 		one: {session: "s1", turns: map[int64]string{1: "s1#0", 2: "s1#1", 3: "s1#2"}},
 		two: {session: "s2", turns: map[int64]string{1: "s2#0"}},
 	}}
-	hit := func(kind string, thread *uuid.UUID, from, to int64) *service.MemoryHit {
-		return &service.MemoryHit{FromSeq: &from, MemoryType: kind, ThreadID: thread, ToSeq: &to}
+	id := func(n byte) uuid.UUID { return uuid.UUID{15: n} }
+	hit := func(kind string, n byte, thread *uuid.UUID, from, to int64) *service.MemoryHit {
+		return &service.MemoryHit{FromSeq: &from, MemoryID: id(n), MemoryType: kind, ThreadID: thread, ToSeq: &to}
 	}
+	place := func(n byte) string { return "memory " + id(n).String() }
 	hits := []*service.MemoryHit{
-		{MemoryType: "semantic"},     // of no one place
-		hit("episodic", &lost, 1, 1), // of no conversation of the dataset's
-		hit("summary", &two, 1, 1),   // takes a place
-		hit("episodic", &one, 2, 3),  // two turns
-		hit("episodic", &one, 3, 3),  // again
-		hit("episodic", &one, 9, 9),  // gone
-		hit("episodic", &two, 1, 1),  //
-		hit("semantic", &one, 1, 2),  // an insight: as a summary
-		hit("episodic", &one, 1, 1),  //
+		{MemoryID: id(1), MemoryType: "semantic"}, // of no one place: takes one, and tells no turn
+		hit("episodic", 2, &lost, 1, 1),           // of no conversation of the dataset's
+		hit("summary", 3, &two, 1, 1),             // as an insight
+		hit("episodic", 4, &one, 2, 3),            // two turns
+		hit("episodic", 5, &one, 3, 3),            // again
+		hit("episodic", 6, &one, 9, 9),            // gone
+		hit("episodic", 7, &two, 1, 1),
+		hit("semantic", 8, &one, 1, 2), // an insight
+		hit("summary", 9, &one, 1, 3),  // of the same conversation
+		hit("episodic", 10, &one, 1, 1),
 	}
-	r := p.rank(hits, true)
-	require.Equal(t, []string{"s2#summary", "s1#1", "s1#2", "s2#0", "s1#summary", "s1#0"}, r.turns)
+	r := p.rank(hits, false)
+	require.Equal(t, []string{place(1), place(2), "s2#summary", "s1#1", "s1#2", "s1#2", place(6), "s2#0", "s1#summary", "s1#summary", "s1#0"}, r.turns)
 	require.Equal(t, []string{"s2", "s1"}, r.sessions)
-	r = p.rank(hits, false)
-	require.Equal(t, []string{"s1#1", "s1#2", "s2#0", "s1#0"}, r.turns)
+	// The turn s1#0 is read after ten others.
+	require.InDelta(t, 1.0/11, metric.Grade(r.turns, []string{"s1#0"})[metric.MRR], 1e-9)
+	r = p.rank(hits, true)
+	require.Equal(t, []string{place(2), "s1#1", "s1#2", "s1#2", place(6), "s2#0", "s1#0"}, r.turns)
 	require.Equal(t, []string{"s1", "s2"}, r.sessions)
 }
 

@@ -56,11 +56,12 @@ func readProvenance(ctx context.Context, e *Engine, d *dataset.Dataset, scope se
 	return p, nil
 }
 
-// ranking is what a search found, in the dataset's own ids, best first, each once.
+// ranking is what a search found, in the dataset's own ids, best first.
 type ranking struct {
-	// turns are turns; a summary of a session takes a place under an id that is no turn's.
+	// turns are turns, a place for each that a hit tells. What tells none takes its place under an id that is
+	// no turn's, and what was told before takes another: a reader reads past it all the same.
 	turns []string
-	// sessions are in the order in which one of their turns, or a summary, came first.
+	// sessions are in the order in which one of their turns, or a summary, came first; each once.
 	sessions []string
 }
 
@@ -75,38 +76,38 @@ func (p *provenance) rankThreads(hits []*service.ThreadHit) []string {
 	return sessions
 }
 
-// rank makes a ranking of hits. A memory of several turns ranks them one after the other; a summary
-// ranks none, since that a turn was summarised does not mean that the summary tells it.
-func (p *provenance) rank(hits []*service.MemoryHit, withSummaries bool) *ranking {
+// rank makes a ranking of hits. A memory of several turns ranks them one after the other; a summary or
+// an insight ranks none, since that a turn was read does not mean that the summary tells it.
+// episodesOnly ranks the hits as if the others had not been found.
+func (p *provenance) rank(hits []*service.MemoryHit, episodesOnly bool) *ranking {
 	r := &ranking{}
-	seen := map[string]bool{}
-	add := func(list *[]string, id string) {
-		if !seen[id] {
-			seen[id] = true
-			*list = append(*list, id)
-		}
-	}
 	for _, hit := range hits {
-		if hit.ThreadID == nil || hit.FromSeq == nil || hit.ToSeq == nil {
+		episode := hit.MemoryType == "episodic"
+		if episodesOnly && !episode {
 			continue
 		}
-		t := p.threads[*hit.ThreadID]
-		if t == nil {
+		var source *sourceThread
+		if hit.ThreadID != nil && hit.FromSeq != nil && hit.ToSeq != nil {
+			source = p.threads[*hit.ThreadID]
+		}
+		if source == nil { // of no one place, or of none in the dataset
+			r.turns = append(r.turns, "memory "+hit.MemoryID.String())
 			continue
 		}
-		if hit.MemoryType != "episodic" {
-			if !withSummaries {
-				continue
-			}
-			add(&r.turns, p.dataset.Summary(t.session))
-		} else {
-			for seq := *hit.FromSeq; seq <= *hit.ToSeq; seq++ {
-				if turn, ok := t.turns[seq]; ok {
-					add(&r.turns, turn)
-				}
-			}
+		if !slices.Contains(r.sessions, source.session) {
+			r.sessions = append(r.sessions, source.session)
 		}
-		add(&r.sessions, t.session)
+		if !episode {
+			r.turns = append(r.turns, p.dataset.Summary(source.session))
+			continue
+		}
+		for seq := *hit.FromSeq; seq <= *hit.ToSeq; seq++ {
+			turn, ok := source.turns[seq]
+			if !ok { // an event that is no turn of the dataset's
+				turn = "memory " + hit.MemoryID.String()
+			}
+			r.turns = append(r.turns, turn)
+		}
 	}
 	return r
 }

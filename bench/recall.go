@@ -43,7 +43,7 @@ type RecallResult struct {
 // Answer is what was found for a question.
 type Answer struct {
 	Question *dataset.Question
-	// Found is what the search returned, and Episodes the same without its summaries.
+	// Found is what the search returned, and Episodes the same without its summaries and insights.
 	Found, Episodes *ranking
 	// Sessions are what a search for conversations returned; those of Found under a profile or types.
 	Sessions  []string
@@ -134,7 +134,7 @@ func (r *recall) answer(ctx context.Context, s *searcher, q *dataset.Question) (
 	}
 	elapsed := time.Since(start)
 	p := r.sources[q.Conversation]
-	a := &Answer{Episodes: p.rank(found.Memories, false), Found: p.rank(found.Memories, true), Question: q, elapsed: elapsed}
+	a := &Answer{Episodes: p.rank(found.Memories, true), Found: p.rank(found.Memories, false), Question: q, elapsed: elapsed}
 	if a.Sessions = a.Found.sessions; r.opts.Profile == "" && len(r.opts.MemoryTypes) == 0 {
 		threads, err := s.service.SearchThreads(ctx, service.Scope{AppName: r.opts.App, UserID: q.Conversation}, q.Text,
 			&service.SearchThreadsOptions{Limit: searchedThreads, QueryEmbedding: r.vectors[q.ID]})

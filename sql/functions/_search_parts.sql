@@ -34,8 +34,7 @@ DECLARE
     v_length double precision := coalesce(p_evidence -> 'length', '0');
     v_question double precision := coalesce(p_evidence -> 'question', '0');
     v_terms text[] := hippocampus._query_terms(p_app_name, p_query);
-    v_filtered boolean := num_nonnulls(p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until) > 0 OR p_min_importance > 0 OR EXISTS (
-        SELECT FROM hippocampus.retention_policies p WHERE p.app_name IN (p_app_name, '*') AND p.model = 'strength');
+    v_filtered boolean := hippocampus._leaves_out(p_app_name, p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_importance);
 BEGIN
     RETURN QUERY
     WITH kept AS MATERIALIZED ( -- narrow: a long text is read for what is returned

@@ -1,4 +1,4 @@
--- Why a search finds what it finds: the query's words with what each weighs, the time that it names, the weights and
+-- Why a search finds what it finds: the query's words with what each weighs, the time that it asks about (if that has a weight), the weights and
 -- which setting they come from; and for each hit what every part gave to its score, which of the query's words stand
 -- in it, and which in the two turns on each side. Takes what search_memory takes.
 CREATE OR REPLACE FUNCTION hippocampus.explain_search(
@@ -25,8 +25,10 @@ AS $fn$
 DECLARE
     v_model text;
     v_weights jsonb;
+    v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
     v_rows double precision;
-    v_when tstzrange;
+    v_when tstzrange; -- as far as the search looks at it
+    v_all boolean; -- whether every word finds
     v_explained jsonb;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
@@ -34,10 +36,13 @@ BEGIN
     PERFORM hippocampus._check_one_of('p_profile', p_profile, ARRAY['default', 'strength', 'retention']);
     v_model := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).model;
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_model);
-    v_when := (SELECT a.during FROM hippocampus._asked_time(p_user_id, p_app_name, p_query, p_now) a);
+    IF (v_evidence -> 'time')::double precision > 0 THEN
+        v_when := (SELECT a.during FROM hippocampus._asked_time(p_user_id, p_app_name, p_query, p_now) a);
+    END IF;
+    v_all := hippocampus._leaves_out(p_app_name, p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_importance);
     v_rows := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'memory') i);
     WITH terms AS MATERIALIZED (
-        SELECT w.* FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, false) w
+        SELECT w.* FROM hippocampus._term_weights(p_user_id, p_app_name, 'memory', hippocampus._query_terms(p_app_name, p_query), v_rows, v_all) w
     ), hits AS MATERIALIZED (
         SELECT row_number() OVER () AS rank, h.* FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit,
             p_memory_types, p_categories, p_tags, p_thread_id, p_since, p_until, p_min_relevance, p_profile, p_now, p_project_anchors, p_min_importance) h
@@ -61,7 +66,7 @@ BEGIN
         'query', jsonb_build_object('text', p_query, 'vector', p_query_embedding IS NOT NULL, 'profile', p_profile, 'time', v_when,
             'rows', v_rows, 'terms', coalesce((SELECT jsonb_agg(jsonb_build_object('term', t.term, 'df', round(t.df), 'idf', round(t.idf::numeric, 3), 'finds', t.finds)
                 ORDER BY t.idf DESC, t.term) FROM terms t), '[]')),
-        'weights', jsonb_build_object('ranking', v_weights, 'evidence', coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}'),
+        'weights', jsonb_build_object('ranking', v_weights, 'evidence', v_evidence,
             'from', hippocampus._ranking_origins(p_app_name, p_profile, v_model)),
         'hits', coalesce((SELECT jsonb_agg(jsonb_build_object('rank', h.rank, 'memory_id', h.memory_id, 'memory_type', h.memory_type,
                 'author', h.author, 'occurred_from', h.occurred_from, 'content', left(h.content, 200), 'score', h.score, 'relevance', h.relevance,

@@ -32,6 +32,7 @@ func TestExplainSearch(t *testing.T) {
 		}
 		Hits []struct {
 			MemoryID uuid.UUID `json:"memory_id"`
+			Content  string
 			Score    float64
 			Gave     map[string]float64
 			Words    []struct{ Term string }
@@ -97,6 +98,48 @@ func TestExplainSearch(t *testing.T) {
 			fmt.Sprintf("%s %d", ida.Nearby[0].Term, ida.Nearby[0].Step), fmt.Sprintf("%s %d", ida.Nearby[1].Term, ida.Nearby[1].Step),
 		})
 		require.Empty(t, e.Hits[content["lions in the plural"]].Nearby)
+	})
+
+	// Of a common word, only what rarer words found too is looked at, but where a filter may want just the others.
+	t.Run("WhichWordsFind", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count)
+			SELECT $1, $2, 'coffee ' || i, hippocampus._content_hash('coffee ' || i), 2 FROM generate_series(1, 3000) i`, b.UserID, b.AppName)
+		for _, content := range []string{"lion", "zebra"} {
+			b.remember(t, content)
+		}
+		b.rememberWith(t, "coffee for two", "p_tags => '{drink}'")
+		finds := func(named string, args ...any) map[string]bool {
+			words := map[string]bool{}
+			for _, term := range explain(t, b, "lion zebra coffee", named, args...).Query.Terms {
+				words[term.Term] = term.Finds
+			}
+			return words
+		}
+		some, all := map[string]bool{"lion": true, "zebra": true, "coffe": false}, map[string]bool{"lion": true, "zebra": true, "coffe": true}
+		require.Equal(t, some, finds(""))
+		require.Empty(t, explain(t, b, "lion zebra coffee", "").Hits[2:])
+		for _, filter := range []string{
+			"p_tags => '{drink}'", "p_categories => '{other}'", "p_memory_types => '{semantic}'", "p_since => '2000-01-01'", "p_until => '2100-01-01'",
+			"p_min_importance => 0.01",
+		} {
+			require.Equal(t, all, finds(", "+filter), filter)
+		}
+		require.Equal(t, "coffee for two", explain(t, b, "lion zebra coffee", ", p_tags => '{drink}'").Hits[0].Content)
+		b.preset(t, "busy")
+		require.Equal(t, some, finds(""))
+		b.exec(t, "UPDATE hippocampus.retention_policies SET model = 'strength' WHERE app_name = $1", b.AppName)
+		require.Equal(t, all, finds(""))
+	})
+
+	t.Run("TheTimeThatTheSearchLooksAt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.remember(t, "We bought a kettle")
+		require.NotNil(t, explain(t, b, "What did we buy today?", "").Query.Time)
+		b.evidence(t, `{"time": 0}`)
+		require.Nil(t, explain(t, b, "What did we buy today?", "").Query.Time)
 	})
 
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
