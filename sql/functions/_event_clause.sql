@@ -15,6 +15,7 @@ DECLARE
     v_text text := left(lower(p_text COLLATE "default"), 2000);
     v_parts text[]; -- the word that relates, the event
     v_count text[];
+    v_before text; -- the clause
 BEGIN
     -- Most questions hold none of these, and one expression finds that out, as in resolve_time.
     IF v_text !~ '\m(before|after|since|until|till|when|while|during)\M|[前后後]|以[来來]|[时時]候|之[时時]|期[间間]' THEN
@@ -24,9 +25,9 @@ BEGIN
     END IF;
     v_parts := regexp_match(v_text, '\m(' || c_relations || ')\M (?!(?:' || c_asks || ')\M)([^,.;:?!]+)');
     IF v_parts IS NOT NULL THEN -- up to where the question goes on
-        v_count := hippocampus._time_count(regexp_replace( -- «twice a week» counts something else
-            regexp_replace(left(v_text, strpos(v_text, v_parts[1] || ' ' || v_parts[2]) - 1), '\m(night|evening|morning) $|\m(times|once|twice) an? \S+ $',
-                CASE WHEN v_text ~ '\m(times|once|twice) an? ' THEN '' ELSE 'day ' END), '\mthe (day|week) $', 'one \1 '), '$', NULL);
+        v_before := left(v_text, strpos(v_text, v_parts[1] || ' ' || v_parts[2]) - 1);
+        v_count := CASE WHEN v_before ~ '\mthe (day|night|evening|morning) $' THEN ARRAY['one', 'day'] WHEN v_before ~ '\mthe week $' THEN ARRAY['one', 'the week']
+            WHEN v_before !~ '\m(times|once|twice) an? \S+ $' THEN hippocampus._time_count(v_before, '$', NULL) END;
         v_parts[2] := regexp_replace(v_parts[2], '\m(' || c_relations || '|what|where|which|who|whom|why|how|did|does)\M.*', '');
     ELSE -- 之前 and 目前, 以后 and 最后: where no event comes before them, it only says earlier or later
         v_parts := regexp_match(v_text, '(?:^|[，。？！；：、,.?!;:\s])([^，。？！；：、,.?!;:\s]{2,40}?)'

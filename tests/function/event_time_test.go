@@ -36,6 +36,7 @@ func TestEventClause(t *testing.T) {
 		"Where did I eat three days before my wedding?":  {"before", "my wedding", "-3", "day"},
 		"Two weeks after I moved, where did I eat?":      {"after", "i moved", "2", "week"},
 		"What did I do the night before the exam?":       {"before", "the exam", "-1", "day"},
+		"What did I do the week before the exam?":        {"before", "the exam", "-1", "the week"},
 		"What did I do a year before the exam?":          {"before", "the exam", "-1", "year"},
 		"What did I eat twice a week before the exam?":   {"before", "the exam"},
 		"What had I bought three days before May 8th?":   {"before", "may 8th", "-3", "day"},

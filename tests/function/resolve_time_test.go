@@ -37,6 +37,8 @@ func TestResolveTime(t *testing.T) {
 		"three days before May 8th, what did I eat?":       {"2023-05-05", "2023-05-06"},
 		"What did I eat 2 days after the fair on May 8th?": {"2023-05-10", "2023-05-11"},
 		"The day before May 8th":                           {"2023-05-07", "2023-05-08"},
+		"Where was I in the week before May 8th?":          {"2023-04-30", "2023-05-09"},
+		"The week after May 8th":                           {"2023-05-08", "2023-05-17"},
 		"On May 8th, three days before the fair?":          {"2023-05-08", "2023-05-09"}, // the fair is of another
 		"yesterday, three days before the fair":            {"2023-06-14", "2023-06-15"},
 		"5月8日前三天我吃了什么？":                                    {"2023-05-05", "2023-05-06"},
