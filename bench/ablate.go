@@ -27,7 +27,7 @@ var mechanisms = []string{"nearby", "session", "author", "time", "answer", "ques
 
 // Mechanisms are variants that add one mechanism after the other to the words of a memory alone.
 func Mechanisms() []*Variant {
-	words := json.RawMessage(`{"text": 1, "vector": 0}`)
+	words := json.RawMessage(`{"text": 1, "vector": 0, "strength": 0, "recency": 0}`)
 	all := []*Variant{{Name: "words alone", Ranking: words, only: []string{}}}
 	for i, name := range mechanisms {
 		all = append(all, &Variant{Name: "+ " + name, Ranking: words, only: mechanisms[:i+1]})

@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,28 @@ const locomo = `[{"sample_id":"conv-1","conversation":{
 
 func TestRead(t *testing.T) {
 	t.Parallel()
+
+	t.Run("Together", func(t *testing.T) {
+		t.Parallel()
+		two := locomo[:len(locomo)-1] + "," + strings.Replace(locomo[1:], "conv-1", "conv-2", 1)
+		path := write(t, map[string]string{"l.json": two})
+		d, err := dataset.Read([]string{path("l.json")}, nil)
+		require.NoError(t, err)
+		d.Together()
+		require.Len(t, d.Conversations, 1)
+		require.Equal(t, 6, d.Events())
+		require.Equal(t, "conv-2/session_1", d.Conversations[0].Sessions[2].ID)
+		require.Equal(t, "conv-2/D1:1", d.Conversations[0].Sessions[2].Events[0].EventID)
+		q := d.Questions[len(d.Questions)-1]
+		require.Equal(t, "Which trap?", q.Text)
+		require.Equal(t, d.Conversations[0].ID, q.Conversation)
+		require.Equal(t, time.Date(2024, 3, 2, 14, 0, 0, 0, time.UTC), q.Asked.UTC())
+		require.Equal(t, []string{"conv-2/D1:1"}, q.Gold)
+		require.Equal(t, []string{"conv-2/S1"}, q.GoldSessions)
+		require.Equal(t, "conv-2/S1", d.Session("conv-2/session_1"))
+		require.Equal(t, "conv-2/D1:1", d.Turn("conv-2/D1:1"))
+		require.Equal(t, "conv-2/D1:summary", d.Summary("conv-2/S1"))
+	})
 
 	t.Run("Limit", func(t *testing.T) {
 		t.Parallel()

@@ -19,6 +19,7 @@ type dataFlags struct {
 	language  string
 	limit     int
 	questions string
+	together  bool
 }
 
 func (f *dataFlags) add(flags *pflag.FlagSet) {
@@ -27,6 +28,7 @@ func (f *dataFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.fresh, "fresh", false, "forget what is there of the dataset, and log it anew")
 	flags.StringVar(&f.language, "lang", "en", "which language of a folder with several")
 	flags.IntVar(&f.limit, "limit", 0, "ask only the first so many questions")
+	flags.BoolVar(&f.together, "together", false, "make all conversations those of one user, and ask each question among them")
 	flags.StringVar(&f.questions, "questions", "", "the file of the questions, where it isn't the obvious one")
 }
 
@@ -36,6 +38,9 @@ func (f *dataFlags) read(paths []string) (*dataset.Dataset, error) {
 		return nil, err
 	}
 	d.Limit(f.limit)
+	if f.together {
+		d.Together()
+	}
 	return d, nil
 }
 
