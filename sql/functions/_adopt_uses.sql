@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION hippocampus._adopt_uses(
 ) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET plan_cache_mode = force_generic_plan -- see _short_term
 AS $fn$
 DECLARE
     v_count integer;

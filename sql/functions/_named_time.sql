@@ -16,6 +16,9 @@ DECLARE
     v_day integer;
     v_first date;
 BEGIN
+    IF p_text !~ '\d|[月年]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec' THEN -- one expression for most texts, as in resolve_time
+        RETURN NULL;
+    END IF;
     v_parts := coalesce(
         regexp_match(p_text, '(?<!\d)((?:19|20)\d\d)[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)'),
         regexp_match(p_text, '(?:((?:19|20)\d\d)年)?(' || v_digits || ')月(?:份?的?(' || v_digits || ')[日号號])?'));

@@ -42,7 +42,7 @@ BEGIN
             '(?=\s*(?:$|[^\s[:alnum:]]|(?:about|and(?! after\M)|or|but|did|do|does|was|were|is|are|had|has|have)\M)))', '(?<!的)#(?:之|以)?前');
         v_range := hippocampus._time_away(v_today, -hippocampus._small_number(v_ago[1]), v_ago[2]);
     END IF;
-    IF v_range IS NULL THEN
+    IF v_range IS NULL AND v_text ~ '\m(last|past|previous|this|yesterday|today|tonight)\M|[昨今前上去这本]' THEN
         v_ago := coalesce(
             regexp_match(v_text, '\mlast (mon|tues|wednes|thurs|fri|satur|sun)day\M'), regexp_match(v_text, '上(?:个|一)?(?:周|星期|礼拜)([一二三四五六日天])'));
         v_count := coalesce(array_position(ARRAY['mon', 'tues', 'wednes', 'thurs', 'fri', 'satur', 'sun'], v_ago[1]),
