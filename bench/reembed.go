@@ -79,7 +79,10 @@ type ReembedResults struct {
 }
 
 // lookTime is more than what passes between two looks of the process that fills at how far it is.
-const lookTime = 3 * time.Second
+const lookTime = 6 * time.Second
+
+// lookPoll is how often a run looks how far the embedding is, while it measures searches: by what is cheap to read.
+const lookPoll = 250 * time.Millisecond
 
 // writePause is between two writes of a writer: it is there to be seen, not to fill the machine.
 const writePause = 100 * time.Millisecond
@@ -126,8 +129,8 @@ func (r *reembedding) run(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("read which model serves: %w", err)
 		}
-		if r.results.First, err = r.wait(ctx, serving.Generation, "embedding the corpus", func(g *db.EmbeddingGeneration) bool {
-			return g.Waiting == 0
+		if r.results.First, err = r.wait(ctx, serving.Generation, "embedding the corpus", func(p *db.EmbeddingProgress) bool {
+			return p.Waiting == 0
 		}); err != nil {
 			return err
 		}
@@ -154,10 +157,10 @@ func (r *reembedding) change(ctx context.Context, from int32, before [][]string)
 		return err
 	}
 	out.Fill = time.Since(start).Seconds()
+	out.During = r.watch(ctx, 0)
 	if out.Lacking, err = r.lacking(ctx, begun.Generation); err != nil {
 		return err
 	}
-	out.During = r.watch(ctx, 0)
 	start = time.Now()
 	_, err = db.New().EmbeddingGenerationSwitch(ctx, r.Pool, &db.EmbeddingGenerationSwitchParams{Generation: begun.Generation})
 	if err != nil {
@@ -169,6 +172,7 @@ func (r *reembedding) change(ctx context.Context, from int32, before [][]string)
 		return err
 	}
 	r.reader.Store(r.next)
+	r.watch(ctx, 0) // what was counted and switched meanwhile is of neither
 	out.After = r.watch(ctx, r.opts.Watch)
 	after, err := r.ask(ctx, r.next)
 	if err != nil {
@@ -196,9 +200,9 @@ func (r *reembedding) fill(ctx context.Context, generation int32) error {
 		return fmt.Errorf("start the process that embeds: %w", err)
 	}
 	if r.opts.KillAt > 0 {
-		_, err := r.wait(ctx, generation, "embedding anew, until it is killed", func(g *db.EmbeddingGeneration) bool {
-			r.results.KilledAt = g.Vectors
-			return g.Total > 0 && float64(g.Vectors) >= r.opts.KillAt*float64(g.Total)
+		_, err := r.wait(ctx, generation, "embedding anew, until it is killed", func(p *db.EmbeddingProgress) bool {
+			r.results.KilledAt = max(p.Looked-p.Waiting, 0)
+			return r.results.KilledAt > 0 && float64(r.results.KilledAt) >= r.opts.KillAt*float64(r.opts.Rows)
 		})
 		if err = errors.Join(err, filler.Kill()); err != nil {
 			return err
@@ -217,24 +221,23 @@ func (r *reembedding) fill(ctx context.Context, generation int32) error {
 }
 
 // wait waits until a generation is as far as it should be, and tells how long that took, in seconds.
-func (r *reembedding) wait(ctx context.Context, number int32, what string, done func(*db.EmbeddingGeneration) bool) (float64, error) {
+func (r *reembedding) wait(ctx context.Context, number int32, what string, done func(*db.EmbeddingProgress) bool) (float64, error) {
 	bar := r.Progress(-1, what)
 	defer bar.Finish()
 	start := time.Now()
 	for {
-		all, err := db.New().EmbeddingGenerationList(ctx, r.Pool)
+		p, err := db.New().EmbeddingProgress(ctx, r.Pool, number)
 		if err != nil {
-			return 0, fmt.Errorf("look at the generations: %w", db.Wrap(err))
+			return 0, fmt.Errorf("look how far the embedding is: %w", db.Wrap(err))
 		}
-		i := slices.IndexFunc(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number })
-		if i >= 0 && done(all[i]) {
+		if done(p) {
 			return time.Since(start).Seconds(), nil
 		}
 		bar.Add(1)
 		select {
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-time.After(indexPoll):
+		case <-time.After(lookPoll):
 		}
 	}
 }

@@ -21,7 +21,7 @@ WITH claimed AS (
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => $4::float8), attempts = least(q.attempts, 1000000) + 1
+    SET run_after = now() + make_interval(secs => $4::float8), attempts = least(q.attempts, 1000000) + 1, error = NULL
     FROM claimed c
     WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name AND q.generation = c.generation
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
@@ -54,6 +54,7 @@ type EmbeddingClaimRow struct {
 }
 
 // A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
+// While it is tried it has no error: nobody may take it for one that is left.
 func (q *Queries) EmbeddingClaim(ctx context.Context, db DBTX, arg *EmbeddingClaimParams) ([]*EmbeddingClaimRow, error) {
 	rows, err := db.Query(ctx, embeddingClaim,
 		arg.MaxChars,
@@ -269,7 +270,7 @@ func (q *Queries) EmbeddingGenerationQueue(ctx context.Context, db DBTX, arg *Em
 }
 
 const embeddingGenerationStart = `-- name: EmbeddingGenerationStart :one
-SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.start_reembedding(p_model => $1, p_dimension => $2)
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, looked, cursor_id, cursor_source FROM hippocampus.start_reembedding(p_model => $1, p_dimension => $2)
 `
 
 type EmbeddingGenerationStartParams struct {
@@ -290,6 +291,7 @@ func (q *Queries) EmbeddingGenerationStart(ctx context.Context, db DBTX, arg *Em
 		&i.Model,
 		&i.BegunXid,
 		&i.QueuedAt,
+		&i.Looked,
 		&i.CursorID,
 		&i.CursorSource,
 	)
@@ -297,7 +299,7 @@ func (q *Queries) EmbeddingGenerationStart(ctx context.Context, db DBTX, arg *Em
 }
 
 const embeddingGenerationSwitch = `-- name: EmbeddingGenerationSwitch :one
-SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.switch_embedding_generation(p_generation => $1, p_max_missing => $2)
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, looked, cursor_id, cursor_source FROM hippocampus.switch_embedding_generation(p_generation => $1, p_max_missing => $2)
 `
 
 type EmbeddingGenerationSwitchParams struct {
@@ -318,6 +320,7 @@ func (q *Queries) EmbeddingGenerationSwitch(ctx context.Context, db DBTX, arg *E
 		&i.Model,
 		&i.BegunXid,
 		&i.QueuedAt,
+		&i.Looked,
 		&i.CursorID,
 		&i.CursorSource,
 	)
@@ -325,7 +328,7 @@ func (q *Queries) EmbeddingGenerationSwitch(ctx context.Context, db DBTX, arg *E
 }
 
 const embeddingModelList = `-- name: EmbeddingModelList :many
-SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, looked, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status <> 'retired' ORDER BY g.generation
 `
 
 // The generations that are kept current.
@@ -348,6 +351,7 @@ func (q *Queries) EmbeddingModelList(ctx context.Context, db DBTX) ([]*Embedding
 			&i.Model,
 			&i.BegunXid,
 			&i.QueuedAt,
+			&i.Looked,
 			&i.CursorID,
 			&i.CursorSource,
 		); err != nil {
@@ -362,7 +366,7 @@ func (q *Queries) EmbeddingModelList(ctx context.Context, db DBTX) ([]*Embedding
 }
 
 const embeddingModelServing = `-- name: EmbeddingModelServing :one
-SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status = 'serving'
+SELECT created_at, signs_rows, signs_recall, generation, dimension, status, model, begun_xid, queued_at, looked, cursor_id, cursor_source FROM hippocampus.embedding_models g WHERE g.status = 'serving'
 `
 
 func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*EmbeddingModel, error) {
@@ -378,6 +382,7 @@ func (q *Queries) EmbeddingModelServing(ctx context.Context, db DBTX) (*Embeddin
 		&i.Model,
 		&i.BegunXid,
 		&i.QueuedAt,
+		&i.Looked,
 		&i.CursorID,
 		&i.CursorSource,
 	)
@@ -392,6 +397,25 @@ SELECT hippocampus._name_embedding_model(p_model => $1)
 func (q *Queries) EmbeddingModelSetName(ctx context.Context, db DBTX, model string) error {
 	_, err := db.Exec(ctx, embeddingModelSetName, model)
 	return err
+}
+
+const embeddingProgress = `-- name: EmbeddingProgress :one
+SELECT generation, status, queued_at, looked, waiting, lacking, tried FROM hippocampus.embedding_progress(p_generation => $1)
+`
+
+func (q *Queries) EmbeddingProgress(ctx context.Context, db DBTX, generation int32) (*EmbeddingProgress, error) {
+	row := db.QueryRow(ctx, embeddingProgress, generation)
+	var i EmbeddingProgress
+	err := row.Scan(
+		&i.Generation,
+		&i.Status,
+		&i.QueuedAt,
+		&i.Looked,
+		&i.Waiting,
+		&i.Lacking,
+		&i.Tried,
+	)
+	return &i, err
 }
 
 const embeddingPut = `-- name: EmbeddingPut :exec
@@ -419,6 +443,62 @@ func (q *Queries) EmbeddingPut(ctx context.Context, db DBTX, arg *EmbeddingPutPa
 		arg.Model,
 	)
 	return err
+}
+
+const embeddingRelease = `-- name: EmbeddingRelease :many
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = $2
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest($3::uuid[]), unnest($4::text[]), unnest($5::text[]))
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE hippocampus.embedding_queue q
+SET run_after = now() + make_interval(secs => $1::float8), attempts = greatest(q.attempts - 1, 0)
+FROM held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation
+RETURNING q.row_id, q.user_id, q.app_name
+`
+
+type EmbeddingReleaseParams struct {
+	DelaySeconds float64
+	Generation   int32
+	RowIds       []uuid.UUID
+	UserIds      []string
+	AppNames     []string
+}
+
+type EmbeddingReleaseRow struct {
+	RowID   uuid.UUID
+	UserID  string
+	AppName string
+}
+
+// Rows that were not tried: given back as if they had not been claimed. Skips as EmbeddingDefer does, also what another
+// claim looks at in vain, so it tells which it gave back.
+func (q *Queries) EmbeddingRelease(ctx context.Context, db DBTX, arg *EmbeddingReleaseParams) ([]*EmbeddingReleaseRow, error) {
+	rows, err := db.Query(ctx, embeddingRelease,
+		arg.DelaySeconds,
+		arg.Generation,
+		arg.RowIds,
+		arg.UserIds,
+		arg.AppNames,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*EmbeddingReleaseRow{}
+	for rows.Next() {
+		var i EmbeddingReleaseRow
+		if err := rows.Scan(&i.RowID, &i.UserID, &i.AppName); err != nil {
+			return nil, err
+		}
+		items = append(items, &i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const similarityDistribution = `-- name: SimilarityDistribution :many

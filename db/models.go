@@ -181,9 +181,22 @@ type EmbeddingModel struct {
 	BegunXid *int64
 	// When every row that was there had been queued for it; null until then.
 	QueuedAt *time.Time
+	// How many rows were walked through to be queued for it.
+	Looked int64
 	// How far its rows were walked through, by id: those queued for it while it is building, those deleted when it is retired.
 	CursorID     *uuid.UUID
 	CursorSource *string
+}
+
+// What embedding_progress returns: how many rows were walked through to be queued for a generation, how many wait for their vector, how many of these keep it from serving, and how many of those are tried within moments.
+type EmbeddingProgress struct {
+	Generation int32
+	Status     string
+	QueuedAt   *time.Time
+	Looked     int64
+	Waiting    int64
+	Lacking    int64
+	Tried      int64
 }
 
 // The session log. Append-only; sequence_num has no gaps within a thread. Written through append_event and append_events.

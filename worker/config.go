@@ -236,6 +236,15 @@ func (c *Config) WithDefaults() *Config {
 	return &d
 }
 
+// embedRows is how many rows an embedding job claims at once: no more than MaxEmbedRate lets all jobs of this
+// process embed in half of their time.
+func (c *Config) embedRows() int {
+	if c.MaxEmbedRate == 0 {
+		return c.EmbedBatch
+	}
+	return max(1, int(min(float64(c.EmbedBatch), c.MaxEmbedRate*c.EmbedTimeout.Seconds()/2/float64(c.SweepWorkers))))
+}
+
 // longest is the longest time limit that RescueAfter must exceed.
 func (c *Config) longest() time.Duration {
 	return max(c.ConsolidateTimeout, c.CountTokensTimeout, c.EmbedTimeout)

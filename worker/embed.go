@@ -76,12 +76,9 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 			w.metrics.snoozed(job.Kind)
 			return river.JobSnooze(max(wait, minSnooze))
 		}
-		rows, err := w.queries.EmbeddingClaim(ctx, w.pool, &db.EmbeddingClaimParams{
-			Generation: job.Args.Generation, LeaseSeconds: w.config.EmbedTimeout.Seconds(), MaxChars: int32(w.maxEmbedChars()),
-			MaxRows: int32(w.config.EmbedBatch),
-		})
+		rows, err := w.claim(ctx, job.Args.Generation)
 		if err != nil {
-			return w.stopped(ctx, fmt.Errorf("claim rows: %w", db.Wrap(err)))
+			return w.stopped(ctx, err)
 		}
 		if len(rows) == 0 {
 			looked, err := w.queries.EmbeddingGenerationQueue(ctx, w.pool, &db.EmbeddingGenerationQueueParams{
@@ -95,12 +92,10 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 			}
 			continue
 		}
-		if w.embedRate != nil {
-			if err := w.embedRate.WaitN(ctx, len(rows)); err != nil {
-				return w.stopped(ctx, fmt.Errorf("wait for the embedding rate: %w", err))
-			}
-		}
 		b := &embedBatch{embedWorker: w, generation: job.Args.Generation}
+		if ok, err := b.awaitRate(ctx, rows); !ok || err != nil {
+			return err
+		}
 		if err := b.work(ctx, rows); err != nil {
 			return w.stopped(ctx, b.giveBack(ctx, err))
 		}
@@ -109,10 +104,15 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 	return nil
 }
 
+// isCutOff is whether this process's end cuts a job short, and not its own time limit.
+func isCutOff(ctx context.Context) bool {
+	return ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded)
+}
+
 // stopped makes the end of a sweep that this process's end cuts short a plain one: its rows will be
 // found again, and a job that River makes available again might be one too many.
 func (w *Worker) stopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if isCutOff(ctx) {
 		return nil
 	}
 	return err
@@ -249,7 +249,10 @@ func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
 	if systemic {
 		wait = b.pauseEmbedding(reason)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	if isCutOff(ctx) { // which no row should be blamed for
+		return errors.Join(reason, b.release(ctx, b.pending, 0))
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	if err := b.later(ctx, b.pending, wait, reason); err != nil {
 		return errors.Join(reason, err) // they come back when their lease ends
@@ -283,6 +286,9 @@ func (w *Worker) pauseEmbedding(reason error) time.Duration {
 	wait := jitter(minSnooze)
 	var failure *model.Error
 	if errors.As(reason, &failure) {
+		if failure.Kind == model.KindRejected { // a key or a name that somebody has to mend
+			wait = jitter(embedRetryBase)
+		}
 		wait = max(wait, failure.RetryAfter)
 	}
 	w.embedPause.extend(wait)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/db"
@@ -174,6 +175,20 @@ func TestEmbed(t *testing.T) {
 		thread := b.thread(t, "five")
 		b.wait(t, b.enqueue(t, b.pool, thread, worker.FastReplay), "completed")
 		require.EqualValues(t, 1, calls.Load())
+	})
+
+	// What the rate does not let a job embed in its time is given back, and no failure.
+	t.Run("SlowerThanAJob", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, func(c *worker.Config) { c.EmbedTimeout, c.MaxEmbedRate = 1200*time.Millisecond, 0.8 })
+		b.remember(t, "one", "two", "three")
+		failures := b.events(t, river.EventKindJobFailed)
+		b.start(t)
+		b.eventually(t, "a row that is given back", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE attempts = 0 AND run_after > now() AND error IS NULL`) > 0
+		})
+		b.eventually(t, "the vectors", func() bool { return b.embeddings(t) == 3 })
+		require.Empty(t, failures)
 	})
 
 	t.Run("Rejected", func(t *testing.T) {

@@ -19,16 +19,21 @@ import (
 const indexPrefix = "embeddings_hnsw_"
 
 // IndexArgs asks for vector indexes of tenants that became large, and an end to those of tenants that
-// are no longer. The clock enqueues it, by [Config].IndexInterval.
+// are no longer. The clock enqueues it, by [Config].IndexInterval, and so does SQL where a generation of
+// embeddings is to serve.
 type IndexArgs struct {
 	// Reindex asks for those that there are anew, too.
 	Reindex bool `json:"reindex,omitempty"`
+
+	// Wait makes a job that finds another one at work come again: the other may have looked before there
+	// was what this one is for.
+	Wait bool `json:"wait,omitempty"`
 }
 
 // Kind is the name of the kind.
 func (IndexArgs) Kind() string { return "index_vectors" }
 
-// InsertOpts are those of the clock's jobs. A job that finds another one at work ends at once.
+// InsertOpts are those of the clock's jobs. A job that finds another one at work ends at once, or comes again; see [IndexArgs].
 func (IndexArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{MaxAttempts: 3, Queue: queueMaintenance}
 }
@@ -53,7 +58,7 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 	b := &indexBuilder{indexWorker: w, reindex: job.Args.Reindex}
 	defer b.close(ctx)
 	if err := b.open(ctx); err != nil || b.conn == nil {
-		if err == nil && b.reindex { // somebody waits for this one
+		if err == nil && job.Args.Wait {
 			return river.JobSnooze(minSnooze)
 		}
 		return err

@@ -215,6 +215,33 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// A generation has the indexes of large tenants, and the signs of others measured, without waiting for the clock: from
+// the last row that is queued on, and after a switch by SQL.
+func TestIndexOfANewGeneration(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	b.run(t, `SELECT hippocampus.put_setting('*', 'exact_search_rows', '1200')`)
+	b.large(t, "ada", 1300)
+	b.large(t, "bob", 1100)
+	b.start(t)
+	b.index(t)
+	require.Len(t, b.indexes(t), 1)
+	indexed := func(generation int32) bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.vector_indexes i JOIN hippocampus.embedding_models g ON g.generation = i.generation
+			WHERE i.generation = $1 AND i.user_id = 'ada' AND i.status = 'ready' AND g.signs_recall IS NOT NULL`, generation) == 1
+	}
+	next := begin(t, b.pool, b.script)
+	b.whole(t, next)
+	require.NoError(t, b.IndexVectors(t.Context(), true)) // whatever another job is at
+	require.True(t, indexed(next))
+
+	// One that was lost, by whatever, is built when the switch asks.
+	b.run(t, `DELETE FROM hippocampus.vector_indexes WHERE generation = 2`)
+	switchTo(t, b.pool, next)
+	b.eventually(t, "the index of the generation that serves", func() bool { return indexed(next) })
+	require.Positive(t, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE kind = 'index_vectors' AND args @> '{"wait": true}'`))
+}
+
 func TestIndexMemory(t *testing.T) {
 	t.Parallel()
 	b := setup(t, &script{}, nil)

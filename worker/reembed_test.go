@@ -153,6 +153,7 @@ func TestReembed(t *testing.T) {
 		first.start(t)
 		b.eventually(t, "the fourth batch", func() bool { return batches.Load() > 3 })
 		require.NoError(t, first.Stop(t.Context()))
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error IS NOT NULL OR run_after > now()`)) // given back
 		err := b.switches(t, next, 0)
 		require.ErrorIs(t, err, db.ErrInvalidArgument)
 		require.ErrorContains(t, err, "its rows are still being queued")

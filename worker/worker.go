@@ -78,7 +78,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	}
 	w := &Worker{config: config, logger: config.Logger, pool: pool, queries: db.New()}
 	if config.MaxEmbedRate > 0 {
-		w.embedRate = rate.NewLimiter(rate.Limit(config.MaxEmbedRate), config.EmbedBatch)
+		w.embedRate = rate.NewLimiter(rate.Limit(config.MaxEmbedRate), config.embedRows())
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.metrics = newMetrics(w)

@@ -101,7 +101,7 @@ func (a *app) rebuildAnchors(ctx context.Context, e *engine) (*worker.AnchorResu
 	}
 	made, err := w.RebuildAnchors(ctx, a.scope())
 	if err == nil {
-		err = w.IndexVectors(ctx) // many anchors have one
+		err = w.IndexVectors(ctx, false) // many anchors have one
 	}
 	return made, err
 }

@@ -262,6 +262,6 @@ func (a *app) embedAll(ctx context.Context, e *engine) error {
 		if err := w.Drain(ctx); err != nil {
 			return err
 		}
-		return w.IndexVectors(ctx) // a corpus is large at once
+		return w.IndexVectors(ctx, false) // a corpus is large at once
 	})
 }

@@ -20,8 +20,11 @@ import (
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
-// lookInterval is how often the progress of a re-embedding is looked at: it counts all vectors.
-const lookInterval = time.Second
+// The progress of a re-embedding is looked at ever more seldom, from firstLook to lastLook.
+const (
+	firstLook = time.Second
+	lastLook  = 5 * time.Second
+)
 
 // reembedFlags are those of the command reembed.
 type reembedFlags struct {
@@ -101,13 +104,22 @@ func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
 	if err := w.Start(ctx); err != nil {
 		return err
 	}
-	whole, err := a.watchGeneration(ctx, pool, begun.Generation)
+	lacking, err := a.watchGeneration(ctx, pool, begun.Generation)
+	if err == nil && lacking == 0 { // or searches of large tenants would read all their vectors after the switch
+		if err = w.IndexVectors(ctx, true); err != nil {
+			err = fmt.Errorf("generation %d has its vectors, but not all indexes; workers go on with them, or hippo reembed: %w", begun.Generation, err)
+		}
+	}
 	// What is running may finish, or is started again by another worker.
 	if err = errors.Join(err, w.Stop(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
-	if whole.Failed > 0 {
-		return a.explainMissing(ctx, pool, whole)
+	whole, err := countGeneration(ctx, pool, begun.Generation)
+	if err != nil {
+		return err
+	}
+	if lacking > 0 {
+		return a.explainMissing(ctx, pool, whole, lacking)
 	}
 	if f.switchNow {
 		return a.switchTo(ctx, pool, begun.Generation, 0)
@@ -130,13 +142,13 @@ func (a *app) openNextModels(ctx context.Context, pool *pgxpool.Pool, f *reembed
 
 // explainMissing is the error of a generation whose every row was tried, and some in vain. It never
 // serves by itself: one that the model could not be reached for is empty.
-func (a *app) explainMissing(ctx context.Context, pool *pgxpool.Pool, g *db.EmbeddingGeneration) error {
+func (a *app) explainMissing(ctx context.Context, pool *pgxpool.Pool, g *db.EmbeddingGeneration, lacking int64) error {
 	cause, err := whyMissing(ctx, pool, g.Generation)
 	if err != nil {
 		return err
 	}
 	return fmt.Errorf("generation %d (%s) has %d vectors, %d rows have none: %s; a worker tries them again, and so does "+
-		"hippo reembed; to go without them, hippo reembed switch --missing %d", g.Generation, g.Model, g.Vectors, g.Failed, cause, g.Failed)
+		"hippo reembed; to go without them, hippo reembed switch --missing %d", g.Generation, g.Model, g.Vectors, lacking, cause, lacking)
 }
 
 // whyMissing is the latest error with which a row of a generation got no vector.
@@ -149,28 +161,39 @@ func whyMissing(ctx context.Context, pool *pgxpool.Pool, generation int32) (caus
 	return cause, nil
 }
 
-// watchGeneration draws the progress of a generation until every row that can be embedded is.
-func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (*db.EmbeddingGeneration, error) {
-	bar := a.progress(1, "embedding")
+// countGeneration is a generation with its counts, which takes a look at all rows.
+func countGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (*db.EmbeddingGeneration, error) {
+	all, err := db.New().EmbeddingGenerationList(ctx, pool)
+	if err != nil {
+		return nil, fmt.Errorf("look at the generations: %w", db.Wrap(err))
+	}
+	return find(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number }), nil
+}
+
+// watchGeneration draws the progress of a generation until every row that can be embedded is. It tells how many
+// can't.
+func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (lacking int64, err error) {
+	g, err := countGeneration(ctx, pool, number)
+	if err != nil {
+		return 0, err
+	}
+	bar := a.progress(int(max(g.Total, 1)), "embedding")
 	defer func() { _ = bar.Finish() }()
-	for {
-		all, err := db.New().EmbeddingGenerationList(ctx, pool)
-		if err != nil {
-			return nil, fmt.Errorf("look at the generations: %w", db.Wrap(err))
-		}
-		g := find(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number })
+	for wait := firstLook; ; wait = min(wait*3/2, lastLook) {
+		p, err := db.New().EmbeddingProgress(ctx, pool, number)
 		switch {
-		case g == nil || g.Status == "retired":
-			return nil, fmt.Errorf("generation %d was dropped by somebody else", number)
-		case g.QueuedAt != nil && g.Waiting == g.Failed:
-			return g, nil
+		case err != nil:
+			return 0, fmt.Errorf("look how far generation %d is: %w", number, db.Wrap(err))
+		case p.Status == "retired":
+			return 0, fmt.Errorf("generation %d was dropped by somebody else", number)
+		case p.QueuedAt != nil && p.Tried == 0:
+			return p.Lacking, nil
 		}
-		bar.ChangeMax64(max(g.Total, 1))
-		_ = bar.Set64(min(g.Vectors, g.Total))
+		_ = bar.Set64(min(max(p.Looked-p.Waiting, 0), g.Total))
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(lookInterval):
+			return 0, ctx.Err()
+		case <-time.After(wait):
 		}
 	}
 }

@@ -4,13 +4,8 @@ RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
-DECLARE
-    v_id bigint;
 BEGIN
-    INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts)
-    VALUES ('index_vectors', '{"reindex": true}', 'maintenance', 3) RETURNING id INTO v_id;
-    PERFORM pg_notify('hippocampus.river_insert', '{"queue":"maintenance"}');
-    RETURN v_id;
+    RETURN hippocampus._enqueue_indexing('{"reindex": true, "wait": true}');
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.index_memory IS

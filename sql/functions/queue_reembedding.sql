@@ -49,8 +49,12 @@ BEGIN
         v_after := '00000000-0000-0000-0000-000000000000';
     END LOOP;
     UPDATE hippocampus.embedding_models g
-    SET cursor_source = v_source, cursor_id = v_after, queued_at = CASE WHEN v_source IS NULL THEN p_now END
+    SET cursor_source = v_source, cursor_id = v_after, queued_at = CASE WHEN v_source IS NULL THEN p_now END,
+        looked = g.looked + v_looked
     WHERE g.generation = p_generation;
+    IF v_source IS NULL THEN -- so that large tenants have their indexes when it serves
+        PERFORM hippocampus._enqueue_indexing('{"wait": true}');
+    END IF;
     RETURN v_looked;
 END
 $fn$;

@@ -1,6 +1,7 @@
 -- Begins a generation of embeddings of another model (or of the same one, anew) beside the one that serves. From
 -- its commit on, new rows are queued for both; the rows that are there are queued by the workers that have the
--- model, a few at a time. Called again for the same model and dimension, it returns the one that is building.
+-- model, a few at a time. Called again for the same model and dimension, it returns the one that is building, and has
+-- what failed tried again at once: whoever calls it again has mended something.
 CREATE OR REPLACE FUNCTION hippocampus.start_reembedding(
     p_model text,
     p_dimension integer,
@@ -19,6 +20,8 @@ BEGIN
     PERFORM hippocampus._lock_generations();
     SELECT g.* INTO v_other FROM hippocampus.embedding_models g WHERE g.status = 'building';
     IF v_other.model = p_model AND v_other.dimension = p_dimension THEN
+        UPDATE hippocampus.embedding_queue q SET run_after = p_now, attempts = 0
+        WHERE q.generation = v_other.generation AND q.error IS NOT NULL;
         RETURN NEXT v_other;
         RETURN;
     END IF;

@@ -1,8 +1,6 @@
 -- Lets another generation serve, from the commit on: the one that is building, or, to roll back, the one that
 -- served before. What served until now is standby: kept current, and searched by clients that name its model.
--- Refuses one that is not whole: it lacks rows that were there when it was queued, that failed, or that have waited
--- for over a minute; or for ten seconds, and would lose the vector by which they are found now. A row that was just
--- written is found by its words meanwhile: where much is written there is always one.
+-- Refuses one that is not whole, see _lacking_rows. Indexes that large tenants lack are built from the commit on.
 CREATE OR REPLACE FUNCTION hippocampus.switch_embedding_generation(
     p_generation integer,
     p_max_missing bigint DEFAULT 0,
@@ -34,13 +32,7 @@ BEGIN
         RAISE EXCEPTION 'generation % is standby', v_standby
             USING ERRCODE = 'HC009', HINT = 'Drop it first (drop_embedding_generation), or switch to it.';
     END IF;
-    SELECT count(*) INTO v_missing FROM hippocampus.embedding_queue q
-    WHERE q.generation = p_generation AND (q.error IS NOT NULL OR q.queued_at <= v_next.queued_at
-        OR q.queued_at < p_now - interval '1 minute'
-        OR q.queued_at < p_now - interval '10 seconds' AND EXISTS (
-            SELECT FROM hippocampus.embeddings e
-            WHERE e.user_id = q.user_id AND e.app_name = q.app_name AND e.source = q.source AND e.row_id = q.row_id
-              AND e.generation = (SELECT g.generation FROM hippocampus.embedding_models g WHERE g.status = 'serving')));
+    SELECT count(*) INTO v_missing FROM hippocampus._lacking_rows(p_generation, p_now);
     IF v_missing > coalesce(p_max_missing, 0) THEN
         RAISE EXCEPTION '% rows have no vector of generation %', v_missing, p_generation
             USING ERRCODE = 'HC009', HINT = 'Wait for a worker with its model, or see hippocampus.embedding_queue.error; p_max_missing says how many are accepted.';
@@ -52,6 +44,7 @@ BEGIN
         UPDATE hippocampus.embedding_models g SET status = 'standby', queued_at = coalesce(g.queued_at, p_now) WHERE g.status = 'serving';
     END IF;
     UPDATE hippocampus.embedding_models g SET status = 'serving' WHERE g.generation = p_generation RETURNING g.* INTO v_next;
+    PERFORM hippocampus._enqueue_indexing('{"wait": true}');
     RETURN NEXT v_next;
 END
 $fn$;

@@ -1,5 +1,6 @@
 -- name: EmbeddingClaim :many
 -- A claimed row comes back after the lease if its worker dies; skipped, never waited for, by the other workers.
+-- While it is tried it has no error: nobody may take it for one that is left.
 WITH claimed AS (
     SELECT q.row_id, q.user_id, q.app_name, q.generation FROM hippocampus.embedding_queue q
     WHERE q.generation = @generation AND q.run_after <= now()
@@ -8,7 +9,7 @@ WITH claimed AS (
     FOR UPDATE SKIP LOCKED
 ), leased AS (
     UPDATE hippocampus.embedding_queue q
-    SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = least(q.attempts, 1000000) + 1
+    SET run_after = now() + make_interval(secs => @lease_seconds::float8), attempts = least(q.attempts, 1000000) + 1, error = NULL
     FROM claimed c
     WHERE q.row_id = c.row_id AND q.user_id = c.user_id AND q.app_name = c.app_name AND q.generation = c.generation
     RETURNING q.row_id, q.user_id, q.app_name, q.source, q.attempts
@@ -51,6 +52,21 @@ WITH held AS (
 DELETE FROM hippocampus.embedding_queue q USING held h
 WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation;
 
+-- name: EmbeddingRelease :many
+-- Rows that were not tried: given back as if they had not been claimed. Skips as EmbeddingDefer does, also what another
+-- claim looks at in vain, so it tells which it gave back.
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_queue h
+    WHERE h.generation = @generation
+      AND (h.row_id, h.user_id, h.app_name) IN (SELECT unnest(@row_ids::uuid[]), unnest(@user_ids::text[]), unnest(@app_names::text[]))
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE hippocampus.embedding_queue q
+SET run_after = now() + make_interval(secs => @delay_seconds::float8), attempts = greatest(q.attempts - 1, 0)
+FROM held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation
+RETURNING q.row_id, q.user_id, q.app_name;
+
 -- name: EmbeddingDueGenerations :many
 -- The generations for which a row waits, or are still to be queued.
 SELECT g.generation FROM hippocampus.embedding_models g
@@ -86,6 +102,9 @@ SELECT * FROM hippocampus.embedding_models g WHERE g.status = 'serving';
 -- name: EmbeddingModelSetName :exec
 -- The first model that a worker or service brings becomes the deployment's.
 SELECT hippocampus._name_embedding_model(p_model => @model);
+
+-- name: EmbeddingProgress :one
+SELECT * FROM hippocampus.embedding_progress(p_generation => @generation);
 
 -- name: EmbeddingPut :exec
 SELECT hippocampus.put_embedding(

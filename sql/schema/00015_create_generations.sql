@@ -7,6 +7,7 @@ ALTER TABLE hippocampus.embedding_models
     DROP CONSTRAINT embedding_models_status_check,
     ADD COLUMN begun_xid bigint,
     ADD COLUMN queued_at timestamptz,
+    ADD COLUMN looked bigint NOT NULL DEFAULT 0,
     ADD COLUMN cursor_id uuid,
     ADD COLUMN cursor_source text COLLATE "C",
     ADD CONSTRAINT embedding_models_status_check CHECK (status IN ('building', 'serving', 'standby', 'retired')),
@@ -18,6 +19,7 @@ COMMENT ON TABLE hippocampus.embedding_models IS
 COMMENT ON COLUMN hippocampus.embedding_models.begun_xid IS
     'The transaction that began it. Rows of transactions that were open then may not be queued for it, so its queue is filled when they have ended.';
 COMMENT ON COLUMN hippocampus.embedding_models.queued_at IS 'When every row that was there had been queued for it; null until then.';
+COMMENT ON COLUMN hippocampus.embedding_models.looked IS 'How many rows were walked through to be queued for it.';
 COMMENT ON COLUMN hippocampus.embedding_models.cursor_id IS
     'How far its rows were walked through, by id: those queued for it while it is building, those deleted when it is retired.';
 
@@ -40,10 +42,18 @@ FROM hippocampus.embedding_models g WHERE false;
 COMMENT ON VIEW hippocampus.embedding_generations IS
     'What list_embedding_generations returns: a generation, how many rows are to have a vector, how many have one of it, wait for one, and wait after a failure.';
 GRANT SELECT ON hippocampus.embedding_generations TO hippocampus_worker;
+
+CREATE VIEW hippocampus.embedding_progresses WITH (security_invoker = true) AS
+SELECT g.generation, g.status, g.queued_at, g.looked, 0::bigint AS waiting, 0::bigint AS lacking, 0::bigint AS tried
+FROM hippocampus.embedding_models g WHERE false;
+COMMENT ON VIEW hippocampus.embedding_progresses IS
+    'What embedding_progress returns: how many rows were walked through to be queued for a generation, how many wait for their vector, how many of these keep it from serving, and how many of those are tried within moments.';
+GRANT SELECT ON hippocampus.embedding_progresses TO hippocampus_worker;
 -- +goose StatementEnd
 
 -- +goose Down
 -- +goose StatementBegin
+DROP VIEW hippocampus.embedding_progresses;
 DROP VIEW hippocampus.embedding_generations;
 REVOKE INSERT ON hippocampus.embedding_models FROM hippocampus_worker;
 DELETE FROM hippocampus.vector_indexes i USING hippocampus.embedding_models g
@@ -59,6 +69,6 @@ CREATE INDEX embedding_queue_run_after_idx ON hippocampus.embedding_queue (run_a
 DROP INDEX hippocampus.embedding_models_building_key, hippocampus.embedding_models_standby_key;
 ALTER TABLE hippocampus.embedding_models
     DROP CONSTRAINT embedding_models_status_check, DROP CONSTRAINT embedding_models_named_check,
-    DROP COLUMN begun_xid, DROP COLUMN queued_at, DROP COLUMN cursor_id, DROP COLUMN cursor_source,
+    DROP COLUMN begun_xid, DROP COLUMN queued_at, DROP COLUMN looked, DROP COLUMN cursor_id, DROP COLUMN cursor_source,
     ADD CONSTRAINT embedding_models_status_check CHECK (status IN ('building', 'serving', 'retired'));
 -- +goose StatementEnd

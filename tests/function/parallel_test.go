@@ -26,6 +26,7 @@ func TestParallelSafe(t *testing.T) {
 		"decay_resistance":           "SELECT hippocampus.decay_resistance(1) FROM (VALUES ($1, $2)) v",
 		"effective_strength":         "SELECT hippocampus.effective_strength(1, 1, now()) FROM (VALUES ($1, $2)) v",
 		"estimate_tokens":            "SELECT hippocampus.estimate_tokens($1 || $2)",
+		"embedding_progress":         "SELECT p.* FROM hippocampus.embedding_progress(1) p, (VALUES ($1, $2)) v",
 		"facts_as_of":                "SELECT * FROM hippocampus.facts_as_of($1, $2)",
 		"format_context":             "SELECT hippocampus.format_context('{}') FROM (VALUES ($1, $2)) v",
 		"list_embedding_generations": "SELECT g.* FROM hippocampus.list_embedding_generations() g, (VALUES ($1, $2)) v",
