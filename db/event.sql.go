@@ -121,6 +121,8 @@ const eventListAt = `-- name: EventListAt :many
 SELECT created_at, sequence_num, importance, token_count, token_count_exact, thread_id, id, user_id, app_name, author, event_type, category, event_id, invocation_id, branch, text, tags, content, metadata FROM hippocampus.events e
 WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest($1::uuid[]), unnest($2::bigint[]))
   AND e.user_id = $3 AND e.app_name = $4
+  AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+      WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num AND f.user_id = $3 AND f.app_name = $4)
 `
 
 type EventListAtParams struct {
@@ -130,7 +132,8 @@ type EventListAtParams struct {
 	AppName      string
 }
 
-// The events at places of the log: pairs of a thread and a sequence number.
+// The events at places of the log: pairs of a thread and a sequence number. Who asks so has found a place by what was remembered,
+// so what was forgotten isn't among them.
 func (q *Queries) EventListAt(ctx context.Context, db DBTX, arg *EventListAtParams) ([]*Event, error) {
 	rows, err := db.Query(ctx, eventListAt,
 		arg.ThreadIds,

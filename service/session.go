@@ -173,7 +173,7 @@ type Place struct {
 }
 
 // EventsAt reads the events at places of the log, such as those that a memory came from. Where there
-// is none, there is no entry.
+// is none, or it was forgotten, there is no entry.
 //
 // Errors: [db.ErrInvalidScope].
 func (s *OpenMemoryService) EventsAt(ctx context.Context, scope Scope, places ...Place) (map[Place]*Event, error) {

@@ -111,6 +111,27 @@ func TestThreads(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, events)
 	})
+
+	// What a client remembered in its own words stands for an event that was forgotten, and does not show it.
+	t.Run("TellNothingForgotten", func(t *testing.T) {
+		t.Parallel()
+		eve := service.Scope{AppName: "other " + ada.AppName, UserID: "eve"} // the other tests list what they have
+		thread := b.thread(t, eve)
+		event, err := b.svc.AppendEvent(t.Context(), eve, thread, &service.EventParams{Author: "user", Text: "my secret"}, nil)
+		require.NoError(t, err)
+		place := service.Place{SequenceNum: event.SequenceNum, ThreadID: thread}
+		events, err := b.svc.EventsAt(t.Context(), eve, place)
+		require.NoError(t, err)
+		require.Equal(t, "my secret", events[place].Text)
+		_, err = b.svc.Forget(t.Context(), eve, event.ID)
+		require.NoError(t, err)
+		events, err = b.svc.EventsAt(t.Context(), eve, place)
+		require.NoError(t, err)
+		require.Empty(t, events)
+		log, err := b.svc.ThreadEvents(t.Context(), eve, thread, nil)
+		require.NoError(t, err)
+		require.Equal(t, "my secret", log[0].Text)
+	})
 }
 
 func TestRememberEvents(t *testing.T) {

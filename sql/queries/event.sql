@@ -9,10 +9,13 @@ SELECT * FROM hippocampus.append_events(
 SELECT * FROM hippocampus.events e WHERE e.thread_id = @thread_id AND e.event_id = @event_id::text;
 
 -- name: EventListAt :many
--- The events at places of the log: pairs of a thread and a sequence number.
+-- The events at places of the log: pairs of a thread and a sequence number. Who asks so has found a place by what was remembered,
+-- so what was forgotten isn't among them.
 SELECT * FROM hippocampus.events e
 WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest(@thread_ids::uuid[]), unnest(@sequence_nums::bigint[]))
-  AND e.user_id = @user_id AND e.app_name = @app_name;
+  AND e.user_id = @user_id AND e.app_name = @app_name
+  AND NOT EXISTS (SELECT FROM hippocampus.forgotten_events f
+      WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num AND f.user_id = @user_id AND f.app_name = @app_name);
 
 -- name: EventListForModel :many
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
