@@ -115,7 +115,7 @@ bench: ## Run the benchmarks, the private Postgres started anew with a quarter o
 bench/peers: ## Run other memories beside this one, from npm, on one database; PEERS='--rows 1000' for more
 	@$(WITH_DATABASE) scripts/postgres psql -qc 'DROP DATABASE IF EXISTS hippocampus_peers' -c 'CREATE DATABASE hippocampus_peers' && \
 	export DATABASE_URL=$$(printf %s "$$DATABASE_URL" | sed -E 's#/[^/?]*(\?|$$)#/hippocampus_peers\1#') && \
-	go run ./cmd/migrate up --dimension 384 >/dev/null && cd bench/peers && npm install --no-audit --no-fund --ignore-scripts >/dev/null && npm start --silent -- $(PEERS)
+	go run ./cmd/migrate up --dimension 384 >/dev/null && cd bench/peers && npm ci --no-audit --no-fund --ignore-scripts >/dev/null && npm start --silent -- $(PEERS)
 
 .PHONY: clean
 clean: ## Remove what was built; db/reset removes data

@@ -1,4 +1,5 @@
 // The systems that are compared, each by its documented calls: setup, add one row, search the ten best of a user.
+import { createServer } from 'node:http'
 import pg from 'pg'
 import { Memory as MastraMemory } from '@mastra/memory'
 import { PgVector, PostgresStore as MastraStore } from '@mastra/pg'
@@ -60,32 +61,56 @@ function hippocampus(words) {
   }
 }
 
-const mem0 = {
-  name: 'mem0ai (open source), pgvector, without a language model',
-  tables: ['peers_mem0'],
+// A language model of this process, as OpenAI's API has it, which answers at once: what is to be remembered is what was
+// said, word for word. So a run shows what mem0 does around a model, and no model's time.
+async function echo() {
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    const said = [...JSON.parse(body).messages.at(-1).content.matchAll(/user: (note [^\n"\\]*)/g)].at(-1)?.[1]
+    const content = JSON.stringify({ memory: said ? [{ id: '0', text: said, attributed_to: 'user' }] : [] })
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({
+      id: 'echo', object: 'chat.completion', created: 0, model: 'echo', usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+      choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
+    }))
+  })
+  await new Promise((listening) => server.listen(0, '127.0.0.1', listening))
+  return server
+}
+
+// mem0 stores what it is told, or, with infer, what a language model makes of it, as its default is.
+const mem0 = (infer) => ({
+  name: infer ? 'mem0ai (open source), pgvector, with a language model that answers at once' : 'mem0ai (open source), pgvector, without a language model',
+  tables: [infer ? 'peers_mem0_infer' : 'peers_mem0'],
   async setup({ url, dimension }) {
     const at = new URL(url)
+    this.model = infer ? await echo() : undefined
+    const port = this.model?.address().port ?? 9 // never called
     this.memory = new Memory({
       disableHistory: true,
       embedder: { provider: 'langchain', config: { model: new Embedder(dimension) } },
-      llm: { provider: 'openai', config: { apiKey: 'none', baseURL: 'http://127.0.0.1:9' } }, // never called: infer is false
+      llm: { provider: 'openai', config: { apiKey: 'none', baseURL: `http://127.0.0.1:${port}`, model: 'echo' } },
       vectorStore: {
         provider: 'pgvector',
         config: {
-          collectionName: 'peers_mem0', dimension, embeddingModelDims: dimension, hnsw: true, dbname: at.pathname.slice(1),
+          collectionName: this.tables[0], dimension, embeddingModelDims: dimension, hnsw: true, dbname: at.pathname.slice(1),
           host: at.hostname, port: Number(at.port), user: decodeURIComponent(at.username), password: decodeURIComponent(at.password),
         },
       },
     })
   },
   async add(_, row) {
-    await this.memory.add(row.text, { userId: row.user, infer: false })
+    await this.memory.add(row.text, { userId: row.user, infer })
   },
   async search(_, query) {
     const found = await this.memory.search(query.text, { topK: 10, filters: { user_id: query.user } })
     return found.results.map((r) => r.memory)
   },
-}
+  close() {
+    this.model?.close()
+  },
+})
 
 const langgraph = {
   name: 'LangGraph PostgresStore (JavaScript)',
@@ -175,6 +200,6 @@ const mastraMemory = {
   },
 }
 
-export const systems = [plain('exact', false), plain('hnsw', true), hippocampus(false), hippocampus(true), mem0, langgraph, mastra, mastraMemory]
+export const systems = [plain('exact', false), plain('hnsw', true), hippocampus(false), hippocampus(true), mem0(false), mem0(true), langgraph, mastra, mastraMemory]
 export const pool = (url, clients) => new pg.Pool({ connectionString: url, max: clients })
 export { embed }

@@ -37,7 +37,7 @@ BEGIN
     WITH words AS MATERIALIZED (
         SELECT e.row_id, e.own FROM hippocampus._evidence(p_user_id, p_app_name, 'store', v_terms, NULL) e
     ), meaning AS MATERIALIZED (
-        SELECT v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'store', p_query_embedding, 1000000, true) v
+        SELECT v.row_id, v.similarity FROM hippocampus._store_near(p_user_id, p_app_name, p_query_embedding, v_from, v_until) v
     ), candidates AS (
         SELECT w.row_id FROM words w
         UNION SELECT n.row_id FROM meaning n
@@ -51,7 +51,7 @@ BEGIN
         LEFT JOIN words w ON w.row_id = c.row_id
         LEFT JOIN meaning n ON n.row_id = c.row_id
         WHERE s.path >= v_from AND s.path < v_until AND (s.expires_at IS NULL OR s.expires_at > p_now)
-          AND hippocampus._namespace_matches(s.namespace, v_prefix) AND hippocampus._store_matches(s.value, v_filter)
+          AND hippocampus._namespace_matches(s.namespace, v_prefix) AND (v_filter = '{}' OR hippocampus._store_matches(s.value, v_filter))
     ), scored AS (
         SELECT p.*, CASE WHEN cardinality(v_terms) = 0 THEN p.similarity WHEN p_query_embedding IS NULL THEN p.words
             ELSE coalesce(((v_weights ->> 'text')::double precision * coalesce(p.words, 0)
