@@ -26,13 +26,13 @@ BEGIN
         SELECT n.ctid AS at, n.id, n.row_id FROM hippocampus.unindexed_rows n
         WHERE n.user_id = p_user_id AND n.app_name = p_app_name LIMIT p_rows
     ), ended AS (
-        DELETE FROM hippocampus.unindexed_rows n USING noted o WHERE n.ctid = o.at
+        DELETE FROM hippocampus.unindexed_rows n USING noted o WHERE o.id + 0 = o.id AND n.ctid = o.at
     ), found AS MATERIALIZED (
-        SELECT l.at FROM noted n CROSS JOIN LATERAL (
+        SELECT l.at, n.id FROM noted n CROSS JOIN LATERAL (
             SELECT r.ctid AS at FROM hippocampus.row_terms r
             WHERE r.row_id = n.row_id AND r.id = n.id AND r.user_id = p_user_id AND r.app_name = p_app_name LIMIT 1) l
     ), gone AS MATERIALIZED (
-        DELETE FROM hippocampus.row_terms r USING found f WHERE r.ctid = f.at RETURNING r.source, r.number, r.length, r.terms
+        DELETE FROM hippocampus.row_terms r USING found f WHERE f.id + 0 = f.id AND r.ctid = f.at RETURNING r.source, r.number, r.length, r.terms
     ), less AS MATERIALIZED (
         SELECT g.source, count(*) AS rows, sum(g.length) AS terms, coalesce(4 * (count(*) + t.removed) >= greatest(256, t.rows), true) AS most
         FROM gone g LEFT JOIN hippocampus.posting_totals t ON t.user_id = p_user_id AND t.app_name = p_app_name AND t.source = g.source
@@ -47,7 +47,7 @@ BEGIN
             ORDER BY p.block DESC LIMIT 1) b
         WHERE g.number > 0
     ), kept AS MATERIALIZED (
-        SELECT t.at, k.numbers, k.places, k.counts, k.lengths
+        SELECT t.at, k.gone, k.numbers, k.places, k.counts, k.lengths
         FROM touched t
         CROSS JOIN LATERAL (
             SELECT count(*) FILTER (WHERE u.gone) AS gone, array_agg(u.number) FILTER (WHERE NOT u.gone) AS numbers,
@@ -63,7 +63,7 @@ BEGIN
         DELETE FROM hippocampus.postings p USING kept k WHERE k.numbers IS NULL AND p.ctid = k.at
     ), shrunk AS (
         UPDATE hippocampus.postings p SET numbers = k.numbers, places = k.places, counts = k.counts, lengths = k.lengths
-        FROM kept k WHERE k.numbers IS NOT NULL AND p.ctid = k.at
+        FROM kept k WHERE k.numbers IS NOT NULL AND k.gone + 0 = k.gone AND p.ctid = k.at
     ), counted AS (
         UPDATE hippocampus.posting_totals t SET rows = greatest(0, t.rows - l.rows), terms = greatest(0, t.terms - l.terms),
             removed = least(10000000000, t.removed + l.rows)

@@ -1,7 +1,9 @@
 -- Takes some of what is noted as gone out of a user's postings, and folds the rows of a source into them where there
 -- are enough to be worth it; unless somebody else is about it. Rows get their numbers here, one after the other, so the
 -- lists of a term grow at their end: the rows that are new to a term fill its last block, and go into new ones. What is
--- found once is changed by where it is (ctid), which no plan can make slow; nobody else moves it meanwhile.
+-- found once is changed by where it is (ctid); nobody else moves it meanwhile. For a bound login the planner expects one
+-- row of a user who is new to its statistics, and would rather read all of their rows for each that is found: so
+-- it is told to expect one of these, too, by a condition that always holds (x + 0 = x).
 CREATE OR REPLACE FUNCTION hippocampus._fold_terms(
     p_user_id text,
     p_app_name text,
@@ -35,7 +37,8 @@ BEGIN
             SELECT s.at, s.number FROM (SELECT h.*, sum(h.terms) OVER (ORDER BY h.number DESC) - h.terms AS before FROM held h) s
             WHERE s.before < 50000
         ), folded AS (
-            UPDATE hippocampus.row_terms r SET number = nextval('hippocampus.row_terms_number_seq') FROM taken t WHERE r.ctid = t.at
+            UPDATE hippocampus.row_terms r SET number = nextval('hippocampus.row_terms_number_seq') FROM taken t
+            WHERE t.number + 0 = t.number AND r.ctid = t.at
             RETURNING r.number, r.place, r.length, r.terms, r.counts
         ), fresh AS MATERIALIZED (
             SELECT u.term, array_agg(f.number ORDER BY f.number) AS numbers, array_agg(f.place ORDER BY f.number) AS places,
@@ -52,7 +55,7 @@ BEGIN
         ), grown AS (
             UPDATE hippocampus.postings p SET numbers = p.numbers || f.numbers[1:f.room], places = p.places || f.places[1:f.room],
                 counts = p.counts || f.counts[1:f.room], lengths = p.lengths || f.lengths[1:f.room]
-            FROM placed f WHERE f.room > 0 AND p.ctid = f.at
+            FROM placed f WHERE f.room > 0 AND f.room + 0 = f.room AND p.ctid = f.at
         ), begun AS (
             INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
             SELECT f.numbers[b.first], p_user_id, p_app_name, p_source, f.term, f.numbers[b.first:b.first + 63],

@@ -279,3 +279,35 @@ func TestFirstImport(t *testing.T) {
 		require.Positive(t, before, role)
 	}
 }
+
+// TestWordsOfANewUser is for a user who is not among those that the statistics know: of whom a bound login is, so that
+// the planner knows, it expects one row, and would rather read all of the user's for each that is found.
+func TestWordsOfANewUser(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.DB(t)
+	const said = `SELECT count(*) FROM hippocampus.append_events($1, (SELECT jsonb_agg(jsonb_build_object(
+		'author', 'user', 'content', 'tea of ' || n)) FROM generate_series(1, 300) n))`
+	thread := map[string]string{}
+	for _, user := range []string{"ada", "bob", "cy", "user77"} {
+		var id string
+		require.NoError(t, pool.QueryRow(t.Context(), "SELECT hippocampus.create_thread($1, 'app')", user).Scan(&id))
+		thread[user] = id
+	}
+	for _, user := range []string{"ada", "bob", "cy"} {
+		_, err := pool.Exec(t.Context(), said, thread[user])
+		require.NoError(t, err)
+	}
+	_, err := pool.Exec(t.Context(), "VACUUM ANALYZE")
+	require.NoError(t, err)
+	p := plannerOf(t, pool)
+	all := regexp.MustCompile(`Index Cond: \(\(user_id = current_setting\([^)]*\)\) AND \(app_name = current_setting\([^)]*\)\)\)`)
+	plan := p.explain(t, "hippocampus_tenant", said, thread["user77"])
+	require.Contains(t, plan, "Tid Scan on row_terms")
+	require.Contains(t, plan, "Tid Scan on postings")
+	plan += p.explain(t, "hippocampus_tenant", `SELECT hippocampus.forget('user77', 'app', ARRAY(
+		SELECT hippocampus.remember('user77', 'app', 'green tea ' || n) FROM generate_series(1, 5) n))`)
+	require.Contains(t, plan, "Tid Scan on unindexed_rows")
+	for _, n := range node(plan, `Scan.* on (postings|row_terms|unindexed_rows)( \w+)?  \(`) {
+		require.NotRegexp(t, all, n)
+	}
+}
