@@ -10,39 +10,33 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_ids uuid[]; -- no join: of a user who is new to the statistics it would compare all rows with all ids
     v_memories integer;
     v_facts integer;
     v_events integer;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_time('p_now', p_now);
-    WITH held AS (
+    v_ids := ARRAY(
         SELECT m.id FROM hippocampus.memories m
         WHERE m.id = ANY (p_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
-        ORDER BY m.id FOR NO KEY UPDATE
-    )
+        ORDER BY m.id FOR NO KEY UPDATE);
     UPDATE hippocampus.memories m
-    SET access_count = least(m.access_count, 2147483646) + 1,
-        last_accessed_at = greatest(m.last_accessed_at, p_now),
-        running_intensity = least(1.0, m.running_intensity + CASE p.model WHEN 'strength' THEN 0.02 ELSE 0 END),
-        retention_score = hippocampus._retention(p, m.initial_score,
-            least(1.0, m.running_intensity + CASE p.model WHEN 'strength' THEN 0.02 ELSE 0 END),
-            least(m.access_count, 2147483646) + 1, greatest(m.last_accessed_at, p_now), m.created_at, p_now)
-    FROM held h
-    JOIN hippocampus.memories k ON k.id = h.id AND k.user_id = p_user_id AND k.app_name = p_app_name
-    CROSS JOIN LATERAL hippocampus._retention_policy(p_app_name, k.memory_type, k.category) p
-    WHERE m.id = h.id AND m.user_id = p_user_id AND m.app_name = p_app_name;
+    SET (access_count, last_accessed_at, running_intensity, retention_score) = (
+        SELECT u.count, u.at, u.intensity, hippocampus._retention(p, m.initial_score, u.intensity, u.count, u.at, m.created_at, p_now)
+        FROM hippocampus._retention_policy(p_app_name, m.memory_type, m.category) p
+        CROSS JOIN LATERAL (SELECT least(m.access_count, 2147483646) + 1 AS count, greatest(m.last_accessed_at, p_now) AS at,
+            least(1.0, m.running_intensity + CASE p.model WHEN 'strength' THEN 0.02 ELSE 0 END) AS intensity) u)
+    WHERE m.id = ANY (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name;
     GET DIAGNOSTICS v_memories = ROW_COUNT;
-    WITH held AS (
+    v_ids := ARRAY(
         SELECT f.id FROM hippocampus.facts f
         WHERE f.id = ANY (p_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
-        ORDER BY f.id FOR NO KEY UPDATE
-    )
+        ORDER BY f.id FOR NO KEY UPDATE);
     UPDATE hippocampus.facts f
     SET access_count = least(f.access_count, 2147483646) + 1, last_accessed_at = greatest(f.last_accessed_at, p_now),
         running_intensity = least(1.0, f.running_intensity + 0.02)
-    FROM held h
-    WHERE f.id = h.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
+    WHERE f.id = ANY (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name;
     GET DIAGNOSTICS v_facts = ROW_COUNT;
     INSERT INTO hippocampus.event_uses AS u (last_accessed_at, sequence_num, thread_id, user_id, app_name)
     SELECT p_now, e.sequence_num, e.thread_id, e.user_id, e.app_name FROM hippocampus.events e

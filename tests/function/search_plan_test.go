@@ -25,6 +25,23 @@ func TestSearchReadsWhatItFound(t *testing.T) {
 	}
 }
 
+// TestUsesOfANewUser is about a user of whom the statistics know nothing yet: one row, a planner takes it.
+func TestUsesOfANewUser(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exec(t, "SELECT hippocampus.remember($1 || n % 3, $2, 'tea ' || n, p_now => $3) FROM generate_series(1, 1500) n", b.UserID, b.AppName, b.now)
+	b.exec(t, "ANALYZE hippocampus.memories")
+	b.memories(t, 1500, "tea ", "semantic")
+	read := func() int64 {
+		t.Helper()
+		return get[int64](t, b, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'hippocampus.memories'::regclass")
+	}
+	before := read()
+	require.Equal(t, 100, get[int](t, b, `SELECT hippocampus.record_access($1, $2, ARRAY(SELECT id FROM hippocampus.memories
+		WHERE user_id = $1 AND app_name = $2 ORDER BY md5(content) LIMIT 100), $3)`, b.UserID, b.AppName, b.now))
+	require.Less(t, read()-before, int64(8000)) // each of the user's a few times, not once an id
+}
+
 // TestVectorsOfOneUserAreRead is the same for vectors: a user of few, and one of more than would be read anyway, of whose
 // the signs are looked at, beside one who has most of the table.
 func TestVectorsOfOneUserAreRead(t *testing.T) {
