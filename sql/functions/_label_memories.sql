@@ -15,9 +15,9 @@ BEGIN
         WHERE n.tags <> '{}' OR n.metadata <> '{}';
         RETURN NULL;
     ELSIF TG_OP = 'DELETE' THEN
-        DELETE FROM hippocampus.memory_labels l USING old_rows o
-        WHERE NOT hippocampus._user_goes() AND (o.tags <> '{}' OR o.metadata <> '{}')
-          AND l.memory_id = o.id AND l.user_id = o.user_id AND l.app_name = o.app_name;
+        DELETE FROM hippocampus.memory_labels l -- no join: of a user who is new to the statistics all rows would be compared with all ids
+        WHERE NOT hippocampus._user_goes() AND l.memory_id = ANY (ARRAY(SELECT o.id FROM old_rows o WHERE o.tags <> '{}' OR o.metadata <> '{}'))
+          AND ((l.memory_id, l.user_id, l.app_name) IN (SELECT o.id, o.user_id, o.app_name FROM old_rows o)) IS TRUE;
         RETURN NULL;
     END IF;
     DELETE FROM hippocampus.memory_labels l

@@ -12,16 +12,18 @@ BEGIN
     IF hippocampus._user_goes() THEN
         RETURN NULL;
     ELSIF TG_TABLE_NAME = 'facts' THEN
-        UPDATE hippocampus.facts f SET superseded_by = NULL, closed_reason = NULL FROM old_rows o
-        WHERE f.superseded_by = o.id AND f.user_id = o.user_id AND f.app_name = o.app_name;
+        UPDATE hippocampus.facts f SET superseded_by = NULL, closed_reason = NULL
+        WHERE f.superseded_by = ANY (ARRAY(SELECT o.id FROM old_rows o))
+          AND ((f.superseded_by, f.user_id, f.app_name) IN (SELECT o.id, o.user_id, o.app_name FROM old_rows o)) IS TRUE;
         RETURN NULL;
     END IF;
     WITH released AS MATERIALIZED (
         SELECT m.id, m.user_id, m.app_name, m.memory_type, m.content_hash, m.from_seq, m.created_at,
             CASE WHEN m.from_seq IS NOT NULL OR (m.memory_type = 'summary' AND m.source = 'sleep') THEN coalesce(m.thread_id, m.id) END AS place
-        FROM old_rows o
-        JOIN hippocampus.memories m ON m.superseded_by = o.id AND m.user_id = o.user_id AND m.app_name = o.app_name
-        ORDER BY m.id FOR NO KEY UPDATE OF m
+        FROM hippocampus.memories m
+        WHERE m.superseded_by = ANY (ARRAY(SELECT o.id FROM old_rows o)) -- no join, see _label_memories
+          AND ((m.superseded_by, m.user_id, m.app_name) IN (SELECT o.id, o.user_id, o.app_name FROM old_rows o)) IS TRUE
+        ORDER BY m.id FOR NO KEY UPDATE
     ), judged AS (
         SELECT r.id, r.user_id, r.app_name, coalesce(t.id, nullif(first_value(r.id) OVER (
             PARTITION BY r.user_id, r.app_name, r.memory_type, r.content_hash, r.from_seq, r.place ORDER BY r.created_at DESC, r.id), r.id)) AS heir
