@@ -20,8 +20,8 @@ BEGIN
         RETURN;
     END IF;
     RETURN QUERY
-    WITH told AS MATERIALIZED (
-        SELECT t.row_id, t.place, (t.words + v_session * coalesce(t.session, t.words)) / (1 + v_session) AS score
+    WITH told AS MATERIALIZED ( -- number and seq are made here: under row-level security no index is asked for an expression that may fail
+        SELECT t.row_id, t.place, t.place / 16777216 AS number, t.place % 16777216 AS seq, (t.words + v_session * coalesce(t.session, t.words)) / (1 + v_session) AS score
         FROM (
             SELECT w.row_id, w.place, w.words / nullif(max(w.words) OVER (), 0) AS words, w.session / nullif(max(w.session) OVER (), 0) AS session
             FROM (SELECT e.*, e.own + v_nearby * coalesce(e.nearby - e.own, 0) AS words
@@ -38,11 +38,11 @@ BEGIN
         ORDER BY t.score DESC, t.row_id, t.place LIMIT greatest(p_pool / 4, p_pool - 100)) r
     UNION ALL
     SELECT n.id, b.score FROM best b
-    JOIN hippocampus.threads h ON h.number = b.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+    JOIN hippocampus.threads h ON h.number = b.number AND h.user_id = p_user_id AND h.app_name = p_app_name
     CROSS JOIN LATERAL (
         SELECT m.id FROM hippocampus.memories m
-        WHERE m.thread_id = h.id AND m.from_seq = b.place % 16777216 AND m.user_id = p_user_id AND m.app_name = p_app_name
-          AND m.memory_type = 'episodic' AND m.superseded_by IS NULL ORDER BY m.id LIMIT 1) n
+        WHERE m.thread_id = h.id AND m.from_seq = b.seq AND m.user_id = p_user_id AND m.app_name = p_app_name
+          AND m.memory_type = 'episodic' AND m.superseded_by IS NULL LIMIT 1) n
     WHERE b.row_id IS NULL AND b.score > 0;
 END
 $fn$;

@@ -25,12 +25,13 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH told AS (
-        SELECT h.id AS thread_id, t.place % 16777216 AS seq, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
-        FROM hippocampus._evidence(p_user_id, p_app_name, 'event', hippocampus._query_terms(p_app_name, p_query),
-            greatest(100, p_limit), v_number) t
-        JOIN hippocampus.threads h ON h.number = t.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+        SELECT h.id AS thread_id, t.seq, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
+        FROM (SELECT v.*, v.place / 16777216 AS number, v.place % 16777216 AS seq -- made here, see _word_hits
+              FROM hippocampus._evidence(p_user_id, p_app_name, 'event', hippocampus._query_terms(p_app_name, p_query),
+                  greatest(100, p_limit), v_number) v OFFSET 0) t
+        JOIN hippocampus.threads h ON h.number = t.number AND h.user_id = p_user_id AND h.app_name = p_app_name
         -- what was forgotten has no words in the index, but stands where its neighbours' words would bring it in
-        WHERE NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = h.id AND f.sequence_num = t.place % 16777216
+        WHERE NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = h.id AND f.sequence_num = t.seq
             AND f.user_id = p_user_id AND f.app_name = p_app_name)
     )
     SELECT e.id, e.thread_id, e.sequence_num, (s.nearby + 0.5 * s.session) / 1.5 AS score, e.author, e.event_type, e.category,
