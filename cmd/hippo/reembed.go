@@ -167,7 +167,15 @@ func countGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (*db
 	if err != nil {
 		return nil, fmt.Errorf("look at the generations: %w", db.Wrap(err))
 	}
-	return find(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number }), nil
+	g := find(all, func(g *db.EmbeddingGeneration) bool { return g.Generation == number })
+	if g == nil {
+		return nil, droppedError(number)
+	}
+	return g, nil
+}
+
+func droppedError(number int32) error {
+	return fmt.Errorf("generation %d was dropped by somebody else", number)
 }
 
 // watchGeneration draws the progress of a generation until every row that can be embedded is. It tells how many
@@ -185,7 +193,7 @@ func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number in
 		case err != nil:
 			return 0, fmt.Errorf("look how far generation %d is: %w", number, db.Wrap(err))
 		case p.Status == "retired":
-			return 0, fmt.Errorf("generation %d was dropped by somebody else", number)
+			return 0, droppedError(number)
 		case p.QueuedAt != nil && p.Tried == 0:
 			return p.Lacking, nil
 		}

@@ -1,6 +1,6 @@
 -- The days that are so far from a day, before it where the number is below 0. What people count in weeks and months they do not
--- count to the day, nor many days: such a time is a range around it. «The
--- week» before a day reaches up to it, with a day on each side. Null for no number.
+-- count to the day, nor many days: such a time is a range around it. «The week» before a day
+-- reaches up to it, with a day on each side. Null for no number.
 CREATE OR REPLACE FUNCTION hippocampus._time_away(
     p_day date,
     p_count integer,

@@ -26,7 +26,6 @@ DECLARE
     v_query public.halfvec;
     v_signs bit varying;
     v_alike integer := greatest(100, least(p_limit, 1000000) + 50);
-    v_many boolean; -- vectors to choose from, more than would be read anyway
     v_scan text;
     v_search text;
 BEGIN
@@ -35,19 +34,7 @@ BEGIN
     END IF;
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_query := hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
-    v_many := EXISTS (
-        SELECT FROM hippocampus.embeddings e
-        WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-          AND e.generation = v_serving.generation AND e.source = p_source OFFSET v_alike);
-    IF NOT v_many THEN -- in the order of the index, or a plan for any tenant would read the whole table
-        RETURN QUERY
-        SELECT e.row_id, -(e.embedding OPERATOR(public.<#>) v_query) AS near
-        FROM (SELECT f.row_id, f.embedding FROM hippocampus.embeddings f
-              WHERE f.user_id = p_user_id AND f.app_name = p_app_name
-                AND f.generation = v_serving.generation AND f.source = p_source
-              ORDER BY f.row_id LIMIT v_alike) e
-        ORDER BY near DESC, e.row_id LIMIT p_limit;
-    ELSIF NOT p_exact AND EXISTS (SELECT FROM hippocampus.vector_indexes i
+    IF NOT p_exact AND EXISTS (SELECT FROM hippocampus.vector_indexes i
                WHERE i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = p_source
                  AND i.generation = v_serving.generation AND i.status = 'ready') THEN
         v_scan := current_setting('hnsw.iterative_scan', true);
@@ -62,6 +49,18 @@ BEGIN
             v_serving.dimension, p_user_id, p_app_name, p_source, v_serving.generation)
         USING v_query, p_limit;
         PERFORM set_config('hnsw.iterative_scan', v_scan, true), set_config('hnsw.ef_search', v_search, true);
+    ELSIF NOT EXISTS (
+            SELECT FROM hippocampus.embeddings e
+            WHERE e.user_id = p_user_id AND e.app_name = p_app_name
+              AND e.generation = v_serving.generation AND e.source = p_source OFFSET v_alike) THEN
+        -- in the order of the index, or a plan for any tenant would read the whole table
+        RETURN QUERY
+        SELECT e.row_id, -(e.embedding OPERATOR(public.<#>) v_query) AS near
+        FROM (SELECT f.row_id, f.embedding FROM hippocampus.embeddings f
+              WHERE f.user_id = p_user_id AND f.app_name = p_app_name
+                AND f.generation = v_serving.generation AND f.source = p_source
+              ORDER BY f.row_id LIMIT v_alike) e
+        ORDER BY near DESC, e.row_id LIMIT p_limit;
     ELSIF NOT p_exact AND v_serving.signs_recall >= 0.99 THEN
         v_signs := public.binary_quantize(v_query);
         RETURN QUERY
