@@ -1,12 +1,13 @@
 -- What was drawn from events that are forgotten by themselves (p_ids), or with an episode that slices them: of the facts
 -- and memories that have one of them among their sources, those of which no other event there tells as much, by their
 -- words. What was drawn from them alone has no other; a fact that the user told twice stays, as long as one of the two does.
+-- Null stands for no ids.
 CREATE OR REPLACE FUNCTION hippocampus._drawn_from_events(
     p_user_id text,
     p_app_name text,
     p_ids uuid[]
 ) RETURNS SETOF uuid
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
+LANGUAGE plpgsql STABLE PARALLEL SAFE STRICT SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN

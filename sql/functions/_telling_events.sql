@@ -24,10 +24,12 @@ BEGIN
         JOIN hippocampus.memory_sources s ON s.memory_id = t.id AND s.user_id = p_user_id AND s.app_name = p_app_name
         UNION SELECT t.id, t.whole, s.thread_id, s.from_seq, s.to_seq FROM told t
         JOIN hippocampus.memory_sources s ON s.fact_id = t.id AND s.user_id = p_user_id AND s.app_name = p_app_name
-    ), words AS MATERIALIZED (
-        SELECT t.id, h.id AS thread_id, c.place % 16777216 AS sequence_num, c.cover FROM told t
+    ), covered AS MATERIALIZED ( -- under row-level security no index is asked for an expression that may fail
+        SELECT t.id, c.place / 16777216 AS number, c.place % 16777216 AS sequence_num, c.cover FROM told t
         CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'event', t.text, 0.3) c
-        JOIN hippocampus.threads h ON h.number = c.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
+    ), words AS MATERIALIZED (
+        SELECT c.id, h.id AS thread_id, c.sequence_num, c.cover FROM covered c
+        JOIN hippocampus.threads h ON h.number = c.number AND h.user_id = p_user_id AND h.app_name = p_app_name
     ), sourced AS (
         SELECT e.thread_id, e.sequence_num, r.whole OR w.id IS NOT NULL AS tells,
             bool_or(r.whole OR w.id IS NOT NULL) OVER (PARTITION BY r.id, r.thread_id, r.from_seq, r.to_seq) AS any_tells

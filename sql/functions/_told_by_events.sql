@@ -35,13 +35,15 @@ BEGIN
             UNION SELECT p_query
             UNION SELECT g.text FROM messages g) n
         CROSS JOIN LATERAL unnest(hippocampus._query_terms(p_app_name, n.text)) AS t (term)
+    ), tellers AS MATERIALIZED ( -- under row-level security no index is asked for an expression that may fail
+        SELECT w.terms[p.n] AS term, p.place / 16777216 AS number, p.place % 16777216 AS seq FROM words w
+        CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'event', w.terms) p
     ), own AS MATERIALIZED ( -- words that those events alone tell
         SELECT array_agg(o.term) AS terms FROM (
-            SELECT w.terms[p.n] AS term FROM words w
-            CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'event', w.terms) p
-            JOIN hippocampus.threads h ON h.number = p.place / 16777216 AND h.user_id = p_user_id AND h.app_name = p_app_name
-            LEFT JOIN gone g ON g.thread_id = h.id AND g.seq = p.place % 16777216
-            GROUP BY 1 HAVING bool_and(g.seq IS NOT NULL)) o
+            SELECT t.term FROM tellers t
+            JOIN hippocampus.threads h ON h.number = t.number AND h.user_id = p_user_id AND h.app_name = p_app_name
+            LEFT JOIN gone g ON g.thread_id = h.id AND g.seq = t.seq
+            GROUP BY t.term HAVING bool_and(g.seq IS NOT NULL)) o
     ), alike AS MATERIALIZED (
         SELECT r.row_id FROM own o
         CROSS JOIN LATERAL hippocampus._term_hits(p_user_id, p_app_name, 'memory', o.terms) p

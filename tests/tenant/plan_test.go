@@ -311,3 +311,56 @@ func TestWordsOfANewUser(t *testing.T) {
 		require.NotRegexp(t, all, n)
 	}
 }
+
+// TestWhatStandsNear is for users of many conversations. The tenant's policy comes before all else, and after it no
+// index is asked for what may fail, as a division may: neighbours are looked up by numbers that are made before.
+func TestWhatStandsNear(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.DB(t)
+	for _, sql := range []string{
+		`INSERT INTO hippocampus.threads (user_id, app_name, session_id, next_seq)
+			SELECT u, 'app', 's' || n, 7 FROM unnest(ARRAY['ada', 'bob', 'user77']) u, generate_series(1, 300) n`,
+		`INSERT INTO hippocampus.events (thread_id, sequence_num, user_id, app_name, author, text, content, token_count, token_count_exact)
+			SELECT t.id, n, t.user_id, t.app_name, 'user', 'turn ' || n || ' of ' || t.session_id, '{}', 1, true
+			FROM hippocampus.threads t, generate_series(1, 6) n`,
+		`INSERT INTO hippocampus.memories (user_id, app_name, thread_id, from_seq, to_seq, memory_type, content, content_hash, token_count, token_count_exact)
+			SELECT e.user_id, e.app_name, e.thread_id, e.sequence_num, e.sequence_num, 'episodic', e.text, sha256(e.text::bytea), 1, true
+			FROM hippocampus.events e`,
+		`INSERT INTO hippocampus.memory_sources (memory_id, thread_id, from_seq, to_seq, user_id, app_name)
+			SELECT m.id, m.thread_id, m.from_seq, m.to_seq, m.user_id, m.app_name FROM hippocampus.memories m`,
+		"VACUUM ANALYZE",
+	} {
+		_, err := pool.Exec(t.Context(), sql)
+		require.NoError(t, err, sql)
+	}
+	var memory string
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT id::text FROM hippocampus.memories WHERE user_id = 'user77' LIMIT 1").Scan(&memory))
+	p := plannerOf(t, pool)
+	// of few conversations, reading them all may be cheaper; and a bitmap's conditions stand in a node of their own
+	for _, kind := range []string{"hashjoin", "mergejoin", "bitmapscan"} {
+		_, err := p.conn.Exec(t.Context(), "SET enable_"+kind+" = off")
+		require.NoError(t, err)
+	}
+	all := regexp.MustCompile(`Index Cond: \(\(user_id = [^=]*\) AND \(app_name = [^=]*\)\)(\n|$)`)
+	thread := regexp.MustCompile(`on memories( \w+)?  (?s:.*)Index Cond: .*thread_id = `) // and what stands where in it
+	bounded := regexp.MustCompile(`memories_occurred_idx|threads_session_id_key on threads t `) // the newest, and 256 conversations
+	for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
+		for _, call := range []string{
+			"search_memory('user77', 'app', 'turn of s7')", "search_memory('user77', 'app', 'turn of s7', array_fill(1, ARRAY[64])::public.vector)",
+			"recall_conversation('user77', 'app', 'turn of s7')", "search_threads('user77', 'app', 'turn of s7')",
+			"preview_forget('user77', 'app', 'turn 3 of s7')",
+		} {
+			plan := p.explain(t, role, "SELECT * FROM hippocampus."+call)
+			nodes := node(plan, `Scan.* on (threads|events|memories|memory_sources)( \w+)?  \(`)
+			require.NotEmpty(t, nodes, call)
+			for _, n := range nodes {
+				if !bounded.MatchString(n) {
+					require.NotRegexp(t, all, n, "%s: %s", role, call)
+				}
+				if thread.MatchString(n) && !strings.Contains(n, "'summary'") { // of which a conversation has few
+					require.Regexp(t, `Index Cond: .*(from_seq|to_seq) [<=>]`, n, "%s: %s", role, call)
+				}
+			}
+		}
+	}
+}
