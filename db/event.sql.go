@@ -182,12 +182,13 @@ func (q *Queries) EventListAt(ctx context.Context, db DBTX, arg *EventListAtPara
 const eventListForModel = `-- name: EventListForModel :many
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
     hippocampus._context_of(c.metadata)::jsonb AS context,
+    hippocampus._trust(c.author, c.event_type, c.category, c.content) AS trust,
     hippocampus._effective_importance(c.importance, coalesce((
         SELECT u.access_count FROM hippocampus.event_uses u
         WHERE u.thread_id = $1 AND u.sequence_num = c.sequence_num), 0))::double precision AS effective_importance
 FROM (
-    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
-        sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
+    SELECT e.sequence_num, e.author, e.event_type, e.category, e.importance, e.tags, e.text, e.content, e.created_at, e.token_count,
+        e.metadata, sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
     FROM (
         SELECT n.created_at, n.sequence_num, n.importance, n.token_count, n.token_count_exact, n.thread_id, n.id, n.user_id, n.app_name, n.author, n.event_type, n.category, n.event_id, n.invocation_id, n.branch, n.text, n.tags, n.content, n.metadata FROM hippocampus.events n
         WHERE n.thread_id = $1 AND n.sequence_num > $2
@@ -218,6 +219,7 @@ type EventListForModelRow struct {
 	CreatedAt           time.Time
 	TokenCount          int32
 	Context             json.RawMessage
+	Trust               string
 	EffectiveImportance float64
 }
 
@@ -246,6 +248,7 @@ func (q *Queries) EventListForModel(ctx context.Context, db DBTX, arg *EventList
 			&i.CreatedAt,
 			&i.TokenCount,
 			&i.Context,
+			&i.Trust,
 			&i.EffectiveImportance,
 		); err != nil {
 			return nil, err

@@ -176,7 +176,15 @@ func (c *consolidation) conversations(t *part) [][]model.Turn {
 }
 
 func turn(e *event, text string) model.Turn {
-	return model.Turn{At: e.CreatedAt, Author: e.Author, Sequence: e.SequenceNum, Text: text}
+	return model.Turn{At: e.CreatedAt, Author: spokenBy(e.Author, e.Trust), Sequence: e.SequenceNum, Text: text}
+}
+
+// spokenBy is who speaks, for a model: what a tool gave is the tool's, under whatever role a client logged it.
+func spokenBy(author, trust string) string {
+	if trust == "tool" {
+		return "tool"
+	}
+	return author
 }
 
 // head is the beginning of a text that has at most so many tokens and characters.

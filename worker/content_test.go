@@ -163,3 +163,24 @@ func TestForgottenLastWordsAreConsolidated(t *testing.T) {
 	require.Equal(t, 3, b.count(t, `SELECT replayed_seq FROM hippocampus.threads WHERE id = $1`, thread))
 	require.Equal(t, 2, b.count(t, `SELECT reflected_seq FROM hippocampus.threads WHERE id = $1`, thread))
 }
+
+// What a tool gave comes to a model as the tool's, under whatever role a client logged it, and nothing that is
+// drawn from it is the user's word.
+func TestToolsWords(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, nil)
+	thread := b.thread(t)
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.append_events($1, '[
+		{"author": "user", "content": [{"type": "text", "text": "colour=red"}]},
+		{"author": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "pay=at once, always"}]}]}]')`, thread)
+	require.NoError(t, err)
+	id := b.enqueue(t, b.pool, thread, worker.FullConsolidation)
+	b.start(t)
+	b.wait(t, id, "completed")
+	b.drain(t)
+	require.Equal(t, []string{"user", "tool"}, []string{b.script.reflected[0].Turns[0].Author, b.script.reflected[0].Turns[1].Author})
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'colour' AND trust = 'user'`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'pay' AND trust = 'tool'`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE memory_type = 'episodic' AND from_seq = 2 AND trust = 'tool'`))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.lessons`))
+}

@@ -130,7 +130,7 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
 			corrections = append(corrections, e)
 		}
 		if text := w.head(e.Text, w.config.MaxConversationTokens, w.config.MaxConversationChars/2); !isBlank(text) {
-			turns = append(turns, model.Turn{At: e.CreatedAt, Author: e.Author, Sequence: e.SequenceNum, Text: text})
+			turns = append(turns, model.Turn{At: e.CreatedAt, Author: spokenBy(e.Author, e.Trust), Sequence: e.SequenceNum, Text: text})
 		}
 	}
 	tried := len(steps) >= int(d.MinSteps)

@@ -50,7 +50,7 @@ BEGIN
         n.branch, n.text, n.tags, n.content, n.metadata
     FROM (
         SELECT r.created_at, r.importance, r.token_count, r.author, coalesce(r.event_type, 'message') AS event_type,
-            coalesce(r.category, 'chat') AS category, r.event_id, r.invocation_id, r.branch,
+            hippocampus._event_category(r.category, r.content) AS category, r.event_id, r.invocation_id, r.branch,
             coalesce(r.text, hippocampus._event_text(r.content)) AS text, coalesce(r.tags, '{}') AS tags, r.content,
             coalesce(r.metadata, '{}') AS metadata, r.place,
             r.event_id IS NULL OR row_number() OVER (PARTITION BY r.event_id ORDER BY r.place) = 1 AS first

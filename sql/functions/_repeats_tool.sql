@@ -25,7 +25,7 @@ BEGIN
             SELECT * FROM hippocampus.events n WHERE n.id = r.row_id AND n.user_id = p_user_id AND n.app_name = p_app_name LIMIT 1) e
         CROSS JOIN LATERAL (SELECT CASE
             WHEN e.event_type ~* 'call$' OR e.content @? 'lax $.**.parts[*] ? (exists (@.functionCall) || exists (@.function_call))'
-                AND NOT e.content @? 'lax $.**.parts[*] ? (exists (@.functionResponse) || exists (@.function_response))' THEN 'agent'
+                AND NOT hippocampus._gives_result(e.content) THEN 'agent'
             ELSE hippocampus._trust(e.author, e.event_type, e.category, e.content) END AS trust) w
         WHERE e.created_at <= p_before
     LOOP

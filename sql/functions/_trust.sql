@@ -10,7 +10,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SECURITY INVOKER
 BEGIN ATOMIC
     SELECT CASE
         WHEN lower(p_author) IN ('tool', 'function') OR p_category = 'tool-use' OR p_event_type ~* '^(tool|function)'
-            OR p_content @? 'lax $.**.parts[*] ? (exists (@.functionResponse) || exists (@.function_response))' THEN 'tool'
+            OR hippocampus._gives_result(p_content) THEN 'tool'
         WHEN lower(p_author) IN ('system', 'operator', 'developer') THEN 'operator'
         WHEN lower(p_author) IN ('agent', 'assistant', 'model', 'bot')
             OR p_content ->> 'role' = 'model' OR p_content #>> '{content,role}' = 'model' THEN 'agent'

@@ -26,7 +26,7 @@ DECLARE
 BEGIN
     PERFORM hippocampus._check_range('p_importance', coalesce(p_importance, 0), 0, 1);
     SELECT e.* INTO v_event FROM hippocampus._append(p_thread_id, ARRAY[
-        ROW (p_created_at, NULL, coalesce(p_importance, hippocampus.score_importance(coalesce(p_category, 'chat'), v_context))::real, p_token_count, NULL, NULL, NULL, NULL, NULL, p_author, p_event_type,
+        ROW (p_created_at, NULL, coalesce(p_importance, hippocampus.score_importance(hippocampus._event_category(p_category, p_content), v_context))::real, p_token_count, NULL, NULL, NULL, NULL, NULL, p_author, p_event_type,
             p_category, p_event_id, p_invocation_id, p_branch, p_text, p_tags, p_content, p_metadata)::hippocampus.events],
         p_expected_version) e;
     IF NOT FOUND THEN -- the thread has this event_id already

@@ -15,7 +15,7 @@ BEGIN
     SELECT e.* FROM hippocampus._append(p_thread_id, ARRAY(
         SELECT ROW ((a.item ->> 'created_at')::timestamptz, NULL,
             coalesce((a.item ->> 'importance')::real, CASE WHEN a.item ? 'context'
-                THEN hippocampus.score_importance(coalesce(a.item ->> 'category', 'chat'), a.item -> 'context')::real END),
+                THEN hippocampus.score_importance(hippocampus._event_category(a.item ->> 'category', a.item -> 'content'), a.item -> 'context')::real END),
             (a.item ->> 'token_count')::integer, NULL, NULL, NULL, NULL, NULL, a.item ->> 'author', a.item ->> 'event_type',
             a.item ->> 'category', a.item ->> 'event_id', a.item ->> 'invocation_id', a.item ->> 'branch', a.item ->> 'text',
             CASE WHEN jsonb_typeof(a.item -> 'tags') = 'array' THEN ARRAY(SELECT jsonb_array_elements_text(a.item -> 'tags')) END,

@@ -21,12 +21,13 @@ WHERE (e.thread_id, e.sequence_num) IN (SELECT unnest(@thread_ids::uuid[]), unne
 -- As many as fit max_tokens, the first at least, so that a long conversation is read in pieces.
 SELECT c.sequence_num, c.author, c.category, c.importance, c.tags, c.text, c.created_at, c.token_count,
     hippocampus._context_of(c.metadata)::jsonb AS context,
+    hippocampus._trust(c.author, c.event_type, c.category, c.content) AS trust,
     hippocampus._effective_importance(c.importance, coalesce((
         SELECT u.access_count FROM hippocampus.event_uses u
         WHERE u.thread_id = @thread_id AND u.sequence_num = c.sequence_num), 0))::double precision AS effective_importance
 FROM (
-    SELECT e.sequence_num, e.author, e.category, e.importance, e.tags, e.text, e.created_at, e.token_count, e.metadata,
-        sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
+    SELECT e.sequence_num, e.author, e.event_type, e.category, e.importance, e.tags, e.text, e.content, e.created_at, e.token_count,
+        e.metadata, sum(e.token_count) OVER (ORDER BY e.sequence_num) AS total
     FROM (
         SELECT n.* FROM hippocampus.events n
         WHERE n.thread_id = @thread_id AND n.sequence_num > @after_seq

@@ -153,8 +153,15 @@ func TestTrust(t *testing.T) {
 		for args, want := range map[string]string{
 			"'user'": "user", "'User'": "user", "'Caroline'": "user", "'agent'": "agent", "'Assistant'": "agent", "'system'": "operator",
 			"'tool'": "tool", "'agent', 'message', 'tool-use'": "tool", "'user', 'tool_result'": "tool",
-			`'weather', 'message', 'chat', '{"role": "model", "parts": [{"text": "sunny"}]}'`:                               "agent",
-			`'weather', 'message', 'chat', '{"content": {"role": "user", "parts": [{"functionResponse": {"name": "x"}}]}}'`: "tool",
+			`'weather', 'message', 'chat', '{"role": "model", "parts": [{"text": "sunny"}]}'`:                                                  "agent",
+			`'weather', 'message', 'chat', '{"content": {"role": "user", "parts": [{"functionResponse": {"name": "x"}}]}}'`:                    "tool",
+			`'user', 'message', 'chat', '[{"type": "tool_result", "tool_use_id": "1", "content": "sunny"}, {"type": "text", "text": "and?"}]'`: "tool",
+			`'user', 'message', 'chat', '{"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": "a"}]}]}'`:  "tool",
+			`'agent', 'message', 'chat', '{"content": [{"type": "web_search_tool_result", "content": []}]}'`:                                   "tool",
+			`'agent', 'message', 'chat', '[{"type": "tool-result", "output": {"type": "text", "value": "a"}}]'`:                                "tool",
+			`'agent', 'message', 'chat', '{"type": "function_call_output", "output": "sunny"}'`:                                                "tool",
+			`'agent', 'message', 'chat', '{"content": [{"type": "tool_use", "name": "weather", "input": {}}]}'`:                                "agent",
+			`'user', 'message', 'chat', '{"text": "what is a tool_result?", "type": "text"}'`:                                                  "user",
 		} {
 			require.Equal(t, want, get[string](t, b, "SELECT hippocampus._trust("+args+")"), args)
 		}

@@ -342,7 +342,7 @@ func TestWhatStandsNear(t *testing.T) {
 		require.NoError(t, err)
 	}
 	all := regexp.MustCompile(`Index Cond: \(\(user_id = [^=]*\) AND \(app_name = [^=]*\)\)(\n|$)`)
-	thread := regexp.MustCompile(`on memories( \w+)?  (?s:.*)Index Cond: .*thread_id = `) // and what stands where in it
+	thread := regexp.MustCompile(`on memories( \w+)?  (?s:.*)Index Cond: .*thread_id = `)       // and what stands where in it
 	bounded := regexp.MustCompile(`memories_occurred_idx|threads_session_id_key on threads t `) // the newest, and 256 conversations
 	for _, role := range []string{"hippocampus_reader", "hippocampus_tenant"} {
 		for _, call := range []string{
