@@ -1,5 +1,6 @@
 -- Whose words a fact of remember_facts holds: the least of what it says of itself (trust), of its author, and of the
 -- very events that it was drawn from (sequences). What an agent says is a tool's where a tool had said it and no person.
+-- An operator's event makes it the operator's for a trusted login alone, as it does with memories (_claimed_trust).
 CREATE OR REPLACE FUNCTION hippocampus._fact_trust(
     p_user_id text,
     p_app_name text,
@@ -17,6 +18,9 @@ DECLARE
               AND e.sequence_num = ANY (hippocampus._fact_sequences(p_fact)))
         || hippocampus._claimed_by(p_fact)), 'user');
 BEGIN
+    IF v_trust = 'operator' AND hippocampus._claimed_by(p_fact) IS NULL AND NOT hippocampus._is_trusted() THEN
+        RETURN 'user';
+    END IF;
     RETURN CASE WHEN v_trust = 'agent' AND hippocampus._repeats_tool(p_user_id, p_app_name, p_fact ->> 'value', p_now) THEN 'tool' ELSE v_trust END;
 END
 $fn$;

@@ -1,6 +1,7 @@
 -- A value that was stated again (p_known, as it was): it is strengthened, and a vector that comes along is its own.
 -- Known now to have begun earlier (p_from; null: it keeps its beginning), it moves there; what was believed of
--- it until now stays, as history that was corrected now, with where that came from: it goes when that is forgotten.
+-- it until now stays, as history that was corrected now, with where that came from: it goes when that is forgotten. That
+-- an operator believed it a bound login may not write, of history neither.
 CREATE OR REPLACE FUNCTION hippocampus._restate_fact(
     p_known hippocampus.facts,
     p_from timestamptz,
@@ -32,7 +33,8 @@ BEGIN
             token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type, key, trust, value, metadata)
         VALUES (p_known.recorded_at, p_known.valid_from, p_known.valid_from, p_now, p_known.last_accessed_at, p_known.confidence,
             p_known.running_intensity, p_known.token_count, p_known.token_count_exact, v_id, p_known.thread_id, p_known.id, p_known.user_id,
-            p_known.app_name, p_known.fact_type, p_known.key, p_known.trust, p_known.value, p_known.metadata);
+            p_known.app_name, p_known.fact_type, p_known.key,
+            CASE WHEN p_known.trust = 'operator' AND NOT hippocampus._is_trusted() THEN 'user' ELSE p_known.trust END, p_known.value, p_known.metadata);
         INSERT INTO hippocampus.memory_sources (created_at, from_seq, to_seq, fact_id, thread_id, job_id, user_id, app_name, model)
         SELECT s.created_at, s.from_seq, s.to_seq, v_id, s.thread_id, s.job_id, s.user_id, s.app_name, s.model
         FROM hippocampus.memory_sources s WHERE s.fact_id = p_known.id AND s.user_id = p_known.user_id AND s.app_name = p_known.app_name;

@@ -61,6 +61,11 @@ func TestClaims(t *testing.T) {
 			"SELECT hippocampus.append_event($1, 'system', 'message', '{}')", `SELECT hippocampus.append_events($1, '[{"author": "Operator", "content": "x"}]')`,
 			"INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count, trust) VALUES ('ada', 'shop', 'x', sha256('x'), 1, 'operator')",
 			"UPDATE hippocampus.memories SET trust = 'operator' WHERE content = 'harmless memory of tea'",
+			`SELECT hippocampus.upsert_fact('ada', 'shop', 'rule', 'policy', '"x"', p_trust => 'operator')`, "SELECT hippocampus.record_lesson('ada', 'shop', 'x', p_trust => 'operator')",
+			`SELECT hippocampus.remember_facts('ada', 'shop', '[{"key": "a", "value": "x", "trust": "operator"}]')`,
+			`SELECT hippocampus.remember_facts('ada', 'shop', '[{"fact_type": "rule", "key": "b", "value": "x", "author": "System"}]')`,
+			"INSERT INTO hippocampus.facts (user_id, app_name, key, value, token_count, trust) VALUES ('ada', 'shop', 'c', '1', 1, 'operator')",
+			"UPDATE hippocampus.facts SET trust = 'operator' WHERE id = (SELECT f.id FROM hippocampus.facts f WHERE f.trust <> 'operator' LIMIT 1)",
 		}
 		for _, sql := range claims {
 			args := []any{b.ada.thread}[:strings.Count(sql, "$1")]
@@ -79,6 +84,12 @@ func TestClaims(t *testing.T) {
 		require.Equal(t, []string{"user"}, query[string](t, pool, "SELECT m.trust FROM hippocampus.memories m WHERE m.id = $1", told))
 		_, err = try(t.Context(), pool, "SELECT hippocampus.remember_events('ada', 'shop', $1)", thread)
 		require.NoError(t, err)
+		drawn := query[uuid.UUID](t, pool, `SELECT fact_id FROM hippocampus.remember_facts('ada', 'shop', '[{"key": "closed", "value": "today", "sequences": [1]}]', $1)`, thread)[0]
+		require.Equal(t, []string{"user"}, query[string](t, pool, "SELECT f.trust FROM hippocampus.facts f WHERE f.id = $1", drawn))
+		// That what an operator stated began earlier than was known, they may say, and add no history in the operator's name.
+		_, err = pool.Exec(t.Context(), `SELECT hippocampus.upsert_fact('ada', 'shop', 'rule', 'policy', '"x"', p_valid_from => '2020-01-01')`)
+		require.NoError(t, err)
+		require.Equal(t, []string{"operator", "user"}, query[string](t, pool, "SELECT f.trust FROM hippocampus.facts f WHERE f.key = 'policy' ORDER BY f.trust"))
 		// What an operator said may be said again, and stays the operator's.
 		again := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'x', p_trust => 'user')")[0]
 		require.Equal(t, []string{"operator"}, query[string](t, pool, "SELECT m.trust FROM hippocampus.memories m WHERE m.id = $1", again))
