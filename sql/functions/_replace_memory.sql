@@ -1,5 +1,6 @@
--- Stores a memory under a name. The same words again are the memory that is there; other words take its place, and
--- what stood there is deleted. Two writers of a name follow each other.
+-- Stores a memory under a name. The very same again is the memory that is there; anything else takes its place, and
+-- what stood there is deleted. To replace is not to forget: the log, and what was drawn from it, stays as it is. Two
+-- writers of a name follow each other.
 CREATE OR REPLACE FUNCTION hippocampus._replace_memory(
     p_user_id text,
     p_app_name text,
@@ -30,14 +31,15 @@ BEGIN
     WHERE n.user_id = p_user_id AND n.app_name = p_app_name AND n.kind = p_kind AND n.category = p_category AND n.name = p_name;
     IF v_old IS NOT NULL AND EXISTS (
             SELECT FROM hippocampus.memories m WHERE m.id = v_old AND m.user_id = p_user_id AND m.app_name = p_app_name
-              AND m.content = p_content AND m.metadata @> p_metadata) THEN
+              AND m.content = p_content AND m.tags = p_tags AND m.metadata = p_metadata
+              AND m.trust = hippocampus._joint_trust(m.trust, p_trust)) THEN
         RETURN v_old;
     END IF;
     -- the old one first: two versions may differ by what a content hash folds
     IF v_old IS NOT NULL AND NOT EXISTS (
             SELECT FROM hippocampus.named_memories o WHERE o.memory_id = v_old AND o.user_id = p_user_id AND o.app_name = p_app_name
               AND (o.kind, o.category, o.name) IS DISTINCT FROM (p_kind, p_category, p_name)) THEN
-        PERFORM hippocampus.forget(p_user_id, p_app_name, ARRAY[v_old]);
+        PERFORM hippocampus._delete_rows(p_user_id, p_app_name, ARRAY[v_old]);
     END IF;
     v_id := hippocampus.remember(p_user_id, p_app_name, p_content, 'semantic', 'insight', NULL, p_tags, p_metadata, p_embedding,
         p_embedding_model, p_source, p_initial_score => 1.0, p_trust => p_trust, p_now => p_now);

@@ -22,6 +22,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.load_skill IS
-    'Loads a skill''s manifest, with its front matter as JSON, into memory, and returns the memory''s id. Loaded again it is the same memory; changed, the new manifest replaces the old one.';
+    'Loads a skill''s manifest, with its front matter as JSON, into memory, and returns the memory''s id. Loaded again it is the same memory; changed in any part, tags and front matter too, the new one replaces the old one. It stays until it is forgotten: no retention deletes a skill.';
 REVOKE ALL ON FUNCTION hippocampus.load_skill FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.load_skill TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -22,6 +22,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.update_knowledge_base IS
-    'Writes a note of a category under a title, in place of the one that stands there, and returns the memory''s id. It is tagged with its category.';
+    'Writes a note of a category under a title, in place of the one that stands there, which is deleted and not forgotten (the conversation that told it stays), and returns the memory''s id. It is tagged with its category.';
 REVOKE ALL ON FUNCTION hippocampus.update_knowledge_base FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.update_knowledge_base TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

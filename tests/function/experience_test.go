@@ -87,6 +87,27 @@ func TestRecordExperience(t *testing.T) {
 		require.Equal(t, "5 1", get[string](t, b, "SELECT steps || ' ' || retries FROM hippocampus.experiences WHERE memory_id = $1", first.MemoryID))
 	})
 
+	// How it ended the last time it was lived is its outcome; where it came from is said once.
+	t.Run("TheSameAgainMayEndOtherwise", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, "INSERT INTO hippocampus.learning_policies (app_name, outcomes, promote_after) VALUES ($1, '{success,partial,failure}', 2)", b.AppName)
+		thread, _ := b.said(t, "ship it", "shipped")
+		live := func(outcome, named string) string {
+			id := b.experience(t, "Ship", "p_steps => 2, p_insight => 'Tag first.', p_thread_id => $5, p_from_seq => 1, p_to_seq => 2, p_outcome => $6"+named, thread, outcome).MemoryID
+			return get[string](t, b, "SELECT outcome FROM hippocampus.experiences WHERE memory_id = $1", id)
+		}
+		require.Equal(t, "partial", live("partial", ""))
+		b.now = b.now.Add(day)
+		require.Equal(t, "failure", live("failure", ""))
+		require.Zero(t, get[int32](t, b, "SELECT hippocampus.promote_experiences()"))
+		require.Equal(t, "success", live("success", ""))
+		b.now = b.now.Add(-2 * day)
+		require.Equal(t, "success", live("partial", "")) // told late
+		require.Equal(t, int32(1), get[int32](t, b, "SELECT hippocampus.promote_experiences()"))
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memory_sources WHERE user_id = $1", b.UserID))
+	})
+
 	t.Run("TheAppsPolicyHolds", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -249,6 +270,33 @@ func TestPromoteExperience(t *testing.T) {
 		require.Equal(t, []string{"Call first."}, window(t, b)) // a person's words stay
 	})
 
+	// All users of an app follow an instruction: that one of them has not read where it came from does not end it. Forgetting,
+	// whenever it comes, still does.
+	t.Run("OutlivesRetention", func(t *testing.T) {
+		t.Parallel()
+		for _, retention := range []string{
+			"SELECT deleted::integer FROM hippocampus.sweep_faded(p_user_id => $1, p_app_name => $2, p_now => $3)",
+			"SELECT hippocampus.cleanup_low_value_memories(1, 0, $1, $2, p_now => $3)",
+			"SELECT hippocampus.trim_memories(p_user_id => $1, p_app_name => $2, p_now => $3)",
+		} {
+			b := setup(t)
+			b.exec(t, "INSERT INTO hippocampus.retention_policies (app_name, max_per_user) VALUES ($1, 1)", b.AppName)
+			own := b.experience(t, "Release", "p_steps => 2, p_insight => 'Tag first.'")
+			promote(t, b, own.MemoryID, ", 'k'")
+			skill := get[uuid.UUID](t, b, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', p_now => $3)", b.UserID, b.AppName, b.now)
+			b.experience(t, "Forgettable", "p_steps => 2, p_insight => 'Nobody asks.'")
+			b.remember(t, "Nobody asks for this either")
+			b.now = b.now.Add(60 * day)
+			require.NotContains(t, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.preview_retention($1, $2, p_now => $3)", b.UserID, b.AppName, b.now), *own.MemoryID)
+			require.Equal(t, 2, get[int](t, b, retention, b.UserID, b.AppName, b.now), retention)
+			require.Zero(t, get[int](t, b, retention, b.UserID, b.AppName, b.now.Add(day)), retention)
+			require.ElementsMatch(t, []uuid.UUID{*own.MemoryID, skill}, list[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories WHERE user_id = $1", b.UserID), retention)
+			require.Equal(t, []string{"Release\n  Tag first."}, window(t, b), retention)
+			b.exec(t, "SELECT hippocampus.forget_user($1, $2)", b.UserID, b.AppName)
+			require.Empty(t, window(t, b), retention)
+		}
+	})
+
 	t.Run("ByPolicy", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -338,6 +386,41 @@ func TestNamedMemories(t *testing.T) {
 		require.Equal(t, int64(2), get[int64](t, b, "SELECT skills FROM hippocampus.learning_stats($1, $2)", b.UserID, b.AppName))
 		b.refuses(t, "HC009", "p_skill_name is empty", "SELECT hippocampus.load_skill('u', 'a', '', 'x')")
 		b.refuses(t, "HC009", "p_front_matter is a JSON array", "SELECT hippocampus.load_skill('u', 'a', 'x', 'x', '[]')")
+	})
+
+	t.Run("WhatWasTakenAwayOfASkillGoes", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		load := func(named string) string {
+			id := get[uuid.UUID](t, b, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', "+named+")", b.UserID, b.AppName)
+			return get[string](t, b, "SELECT concat_ws(' ', tags, metadata -> 'front_matter') FROM hippocampus.memories WHERE id = $1", id)
+		}
+		require.Equal(t, `{skill,vcs,old} {"name": "git", "draft": true}`, load(`'{"name": "git", "draft": true}', '{vcs,old}'`))
+		require.Equal(t, `{skill,vcs} {"name": "git", "draft": true}`, load(`'{"name": "git", "draft": true}', '{vcs}'`))
+		require.Equal(t, `{skill,vcs} {"name": "git"}`, load(`'{"name": "git"}', '{vcs}'`))
+		require.Equal(t, `{skill} {}`, load(`'{}'`))
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", b.UserID))
+	})
+
+	// To write a note anew says nothing against the conversation that it was written in.
+	t.Run("ReplacingForgetsNothing", func(t *testing.T) {
+		t.Parallel()
+		for _, replace := range []string{
+			"SELECT hippocampus.update_knowledge_base($1, $2, 'deploys', 'Release', $3)", "SELECT hippocampus.load_skill($1, $2, 'release', $3)",
+		} {
+			b := setup(t)
+			const text = "Release on Tuesdays after the backup has run"
+			thread, events := b.said(t, text, "发布在星期二备份之后")
+			b.rememberWith(t, "user: "+text, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => 1", thread)
+			b.rememberWith(t, "They release on Tuesdays after the backup", "p_memory_type => 'summary', p_thread_id => $5, p_from_seq => 1, p_to_seq => 2", thread)
+			first := get[uuid.UUID](t, b, replace, b.UserID, b.AppName, text)
+			get[uuid.UUID](t, b, replace, b.UserID, b.AppName, "发布在星期二备份之后")
+			get[uuid.UUID](t, b, replace, b.UserID, b.AppName, "Release on Fridays")
+			require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.forgotten_events WHERE user_id = $1", b.UserID))
+			require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE id = $1", first))
+			require.Equal(t, 3, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", b.UserID))
+			require.Equal(t, events, list[uuid.UUID](t, b, "SELECT id FROM hippocampus.recent_events($1, $2, $3) ORDER BY sequence_num", b.UserID, b.AppName, thread))
+		}
 	})
 
 	t.Run("ANoteIsKeptUnderItsTitle", func(t *testing.T) {
