@@ -1,6 +1,6 @@
 -- Deletes memories whose time is over, which is not forgetting: what was made of them stays, and inherits what they
 -- were made of and told, by which forgetting finds it. The caller holds them. One whose clusters, insights or sources
--- somebody else holds, who may be forgetting them, is left for the next sweep: nobody is waited for.
+-- somebody else holds, who may be forgetting them, is left for the next sweep: nobody is waited for. What is pinned stays.
 CREATE OR REPLACE FUNCTION hippocampus._fade_memories(
     p_ids uuid[],
     p_user_ids text[],
@@ -34,6 +34,7 @@ BEGIN
     ), waits AS MATERIALIZED (
         SELECT n.id, n.user_id, n.app_name FROM (TABLE near UNION ALL TABLE behind) n
         WHERE NOT EXISTS (SELECT FROM held h WHERE h.id = n.other_id AND h.user_id = n.user_id AND h.app_name = n.app_name)
+        UNION ALL SELECT g.id, g.user_id, g.app_name FROM going g WHERE hippocampus._is_pinned(g.user_id, g.app_name, g.id)
     )
     SELECT array_agg(g.id) AS ids, array_agg(g.user_id) AS user_ids, array_agg(g.app_name) AS app_names, EXISTS (SELECT FROM near) AS tied
     INTO v FROM going g
@@ -48,6 +49,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._fade_memories IS
-    'Deletes memories for retention, without what was made of them, and returns how many; those that hang together with something that is held are left.';
+    'Deletes memories for retention, without what was made of them, and returns how many; those that are pinned, or hang together with something that is held, are left.';
 REVOKE ALL ON FUNCTION hippocampus._fade_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._fade_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

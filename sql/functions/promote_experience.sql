@@ -1,6 +1,7 @@
 -- Makes an experience a new version of an instruction of the app, in its own words or in those that a person
 -- gives. Words of a tool, or an agent's that repeat them, are never an instruction: a person must say it in their own.
--- Its own words go with it when it is forgotten (see _forget_instruction); an experience becomes an instruction once.
+-- Its own words go with it when it is forgotten (see _forget_instruction); an experience becomes an instruction once, and
+-- fades no more (_is_pinned). A sweep that is about to take its memory is waited for.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experience(
     p_user_id text,
     p_app_name text,
@@ -17,6 +18,8 @@ DECLARE
     v_version integer;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
+    PERFORM FROM hippocampus.memories m
+    WHERE m.id = p_memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name FOR KEY SHARE;
     SELECT e.* INTO v_experience FROM hippocampus.experiences e
     WHERE e.memory_id = p_memory_id AND e.user_id = p_user_id AND e.app_name = p_app_name FOR UPDATE;
     IF NOT FOUND THEN

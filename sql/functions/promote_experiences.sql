@@ -23,7 +23,7 @@ BEGIN
         WHERE e.instruction_key IS NULL AND e.outcome = 'success' AND e.insight IS NOT NULL AND m.trust <> 'tool'
           AND m.encounter_count >= p.promote_after
         ORDER BY e.app_name, e.user_id, e.memory_id LIMIT p_limit
-        FOR UPDATE OF e SKIP LOCKED
+        FOR KEY SHARE OF m SKIP LOCKED FOR UPDATE OF e SKIP LOCKED
     LOOP
         CONTINUE WHEN NOT hippocampus._try_scope(v_found.user_id, v_found.app_name);
         IF hippocampus._experience_trust(v_found.user_id, v_found.app_name, v_found.memory_id) = 'tool' THEN

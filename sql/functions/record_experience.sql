@@ -56,15 +56,18 @@ BEGIN
     VALUES (p_now, v_steps, p_retries, v_id, p_user_id, p_app_name, p_outcome, p_task, p_insight, p_trajectory)
     ON CONFLICT (memory_id, user_id, app_name) DO UPDATE
     SET recorded_at = greatest(e.recorded_at, excluded.recorded_at), steps = greatest(e.steps, excluded.steps),
-        retries = greatest(e.retries, excluded.retries);
+        retries = greatest(e.retries, excluded.retries),
+        outcome = CASE WHEN excluded.recorded_at >= e.recorded_at THEN excluded.outcome ELSE e.outcome END;
     IF p_thread_id IS NOT NULL AND p_from_seq IS NOT NULL THEN
         INSERT INTO hippocampus.memory_sources (created_at, from_seq, to_seq, memory_id, thread_id, user_id, app_name)
-        VALUES (p_now, p_from_seq, coalesce(p_to_seq, p_from_seq), v_id, p_thread_id, p_user_id, p_app_name);
+        SELECT p_now, p_from_seq, coalesce(p_to_seq, p_from_seq), v_id, p_thread_id, p_user_id, p_app_name
+        WHERE NOT EXISTS (SELECT FROM hippocampus.memory_sources s WHERE s.memory_id = v_id AND s.user_id = p_user_id AND s.app_name = p_app_name
+            AND s.thread_id = p_thread_id AND s.from_seq <= p_from_seq AND s.to_seq >= coalesce(p_to_seq, p_from_seq));
     END IF;
     RETURN QUERY SELECT true, v_id, v_judged.o_reason, v_judged.o_tags;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.record_experience IS
-    'Keeps a task that was done, if the app''s learning_policies say that it teaches something: by default one that succeeded and was retried (tag retry_recovery) or took more than one step (complex_execution). One that is not kept is counted in experience_skips. p_steps is by default the length of p_trajectory; p_outcome is success, partial or failure. Returns what was decided; what was kept is a memory, found by search_memory. The same again strengthens it.';
+    'Keeps a task that was done, if the app''s learning_policies say that it teaches something: by default one that succeeded and was retried (tag retry_recovery) or took more than one step (complex_execution). One that is not kept is counted in experience_skips. p_steps is by default the length of p_trajectory; p_outcome is success, partial or failure. Returns what was decided; what was kept is a memory, found by search_memory. The same again strengthens it, and how it ended this time is its outcome.';
 REVOKE ALL ON FUNCTION hippocampus.record_experience FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.record_experience TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -47,7 +47,8 @@ BEGIN
                 CROSS JOIN LATERAL hippocampus._retention_policy(v_app_name, k.memory_type, k.category) p
             ), judged AS MATERIALIZED (
                 SELECT h.*, k.p, hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score, h.running_intensity,
-                        h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded
+                        h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now)
+                    AND NOT hippocampus._is_pinned(h.user_id, v_app_name, h.id) AS faded
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
             ), moved AS ( -- it has not faded by p_now
                 UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(p_now, hippocampus._forget_at(

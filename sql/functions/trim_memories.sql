@@ -40,6 +40,7 @@ BEGIN
         JOIN hippocampus.memories m ON m.id = p.id AND m.user_id = p.user_id AND m.app_name = p.app_name
             AND m.access_count = p.access_count AND m.encounter_count = p.encounter_count
         WHERE p.place > p.max_per_user AND hippocampus._sweep_scope(m.user_id, m.app_name)
+          AND NOT hippocampus._is_pinned(m.user_id, m.app_name, m.id)
         ORDER BY p.place DESC, p.id LIMIT p_limit
         FOR UPDATE OF m SKIP LOCKED
     )
@@ -48,6 +49,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.trim_memories IS
-    'Deletes the memories with the lowest scores of users who have more than retention_policies.max_per_user under a policy, at most p_limit; call it until it returns 0. Returns how many it deleted.';
+    'Deletes the memories with the lowest scores of users who have more than retention_policies.max_per_user under a policy, at most p_limit; call it until it returns 0. Skills, and experiences that became instructions, stay. Returns how many it deleted.';
 REVOKE ALL ON FUNCTION hippocampus.trim_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.trim_memories TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
