@@ -176,17 +176,15 @@ func (q *Queries) RecallList(ctx context.Context, db DBTX, arg *RecallListParams
 
 const recallListRelated = `-- name: RecallListRelated :many
 SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.recall_related(
-    p_user_id => $1, p_app_name => $2, p_context => $3, p_limit => $4,
-    p_include_shared => $5, p_now => coalesce($6::timestamptz, now()))
+    p_user_id => $1, p_app_name => $2, p_context => $3, p_limit => $4, p_now => coalesce($5::timestamptz, now()))
 `
 
 type RecallListRelatedParams struct {
-	UserID        string
-	AppName       string
-	Context       json.RawMessage
-	MaxRows       int32
-	IncludeShared bool
-	Now           *time.Time
+	UserID  string
+	AppName string
+	Context json.RawMessage
+	MaxRows int32
+	Now     *time.Time
 }
 
 func (q *Queries) RecallListRelated(ctx context.Context, db DBTX, arg *RecallListRelatedParams) ([]*Recollection, error) {
@@ -195,7 +193,6 @@ func (q *Queries) RecallListRelated(ctx context.Context, db DBTX, arg *RecallLis
 		arg.AppName,
 		arg.Context,
 		arg.MaxRows,
-		arg.IncludeShared,
 		arg.Now,
 	)
 	if err != nil {

@@ -157,7 +157,8 @@ func (s *OpenMemoryService) recall(ctx context.Context, conn db.DBTX, scope Scop
 
 // RecallRelated gives what is remembered of a person, a room, a task: of whatever stands in the
 // metadata of the events, newest first. All fields of the context must be there; fields are texts,
-// numbers or truth values of at most 255 bytes. Of the options it heeds IncludeShared, Limit and Record.
+// numbers or truth values of at most 255 bytes. What others share tells no context, and is not
+// among it. Of the options it heeds Limit and Record.
 //
 // Errors: as those of [OpenMemoryService.Recall].
 func (s *OpenMemoryService) RecallRelated(
@@ -193,8 +194,7 @@ func (s *OpenMemoryService) recallRelated(
 		return nil, err
 	}
 	rows, err := s.queries.RecallListRelated(ctx, conn, &db.RecallListRelatedParams{
-		AppName: scope.AppName, Context: text, IncludeShared: opts.IncludeShared, MaxRows: limit, Now: s.now(),
-		UserID: scope.UserID,
+		AppName: scope.AppName, Context: text, MaxRows: limit, Now: s.now(), UserID: scope.UserID,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("recall what is related: %w", db.WrapGo(err))

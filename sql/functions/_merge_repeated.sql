@@ -1,7 +1,7 @@
 -- Of some semantic memories, those that another one of the same category says again are superseded by it, which takes
--- over their strength: by the newer one, but by an older one that is trusted more. To say the same, two must have the
+-- over their strength, tags and context: by the newer one, but by an older one that is trusted more. To say the same, two must have the
 -- same numbers and deny alike, however near their vectors. What has a name, is an experience, or is shown to others
--- stays. Each takes part once; rows that somebody holds are left. Returns those that were superseded.
+-- stays, and so does what has labels for which the other has no room, or which it would show. Each takes part once; rows that somebody holds are left. Returns those that were superseded.
 CREATE OR REPLACE FUNCTION hippocampus._merge_repeated(
     p_user_id text,
     p_app_name text,
@@ -18,8 +18,8 @@ BEGIN
     FOR v_pair IN
         SELECT l.kept, l.gone
         FROM hippocampus._near_memories(p_user_id, p_app_name, p_ids, p_similarity, 'semantic') p
-        JOIN hippocampus.memories a ON a.id = p.memory_id AND a.user_id = p_user_id AND a.app_name = p_app_name
-        JOIN hippocampus.memories b ON b.id = p.near_id AND b.user_id = p_user_id AND b.app_name = p_app_name
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, p.memory_id) a
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, p.near_id) b
         CROSS JOIN LATERAL (SELECT CASE WHEN a.trust = b.trust THEN (a.created_at, a.id) > (b.created_at, b.id)
             ELSE hippocampus._least_trust(ARRAY[a.trust, b.trust]) = b.trust END AS a) stays
         CROSS JOIN LATERAL (SELECT CASE WHEN stays.a THEN a.id ELSE b.id END AS kept, CASE WHEN stays.a THEN b.id ELSE a.id END AS gone,
@@ -39,10 +39,15 @@ BEGIN
             ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED) h);
         UPDATE hippocampus.memories m SET encounter_count = least(m.encounter_count::bigint + o.encounter_count, 2147483647),
             access_count = least(m.access_count::bigint + o.access_count, 2147483647), importance = greatest(m.importance, o.importance),
-            running_intensity = greatest(m.running_intensity, o.running_intensity)
+            running_intensity = greatest(m.running_intensity, o.running_intensity), tags = l.tags, metadata = l.metadata
         FROM hippocampus.memories o
+        CROSS JOIN LATERAL (SELECT * FROM hippocampus.memories k WHERE k.id = v_pair.kept AND k.user_id = p_user_id AND k.app_name = p_app_name) k
+        CROSS JOIN LATERAL (SELECT ARRAY(SELECT DISTINCT t FROM unnest(k.tags || o.tags) t ORDER BY t) AS tags, o.metadata || k.metadata AS metadata) l
         WHERE m.id = v_pair.kept AND m.user_id = p_user_id AND m.app_name = p_app_name
-          AND o.id = v_pair.gone AND o.user_id = p_user_id AND o.app_name = p_app_name;
+          AND o.id = v_pair.gone AND o.user_id = p_user_id AND o.app_name = p_app_name
+          AND (k.visibility = 'private' OR k.tags @> o.tags AND k.metadata @> o.metadata)
+          AND cardinality(l.tags) <= 64 AND pg_column_size(l.tags) <= 65536 AND pg_column_size(l.metadata) <= 262144;
+        CONTINUE WHEN NOT FOUND;
         UPDATE hippocampus.memories m SET superseded_by = v_pair.kept
         WHERE m.id = v_pair.gone AND m.user_id = p_user_id AND m.app_name = p_app_name;
         v_merged := v_merged || v_pair.gone;

@@ -1,5 +1,7 @@
--- Pairs of a user's memories that are near in meaning: of each of those given, its five nearest. With a type, among
--- memories of that type only: five others that are nearer take no place.
+-- Pairs of a user's memories that are near in meaning: of each of those given, its five nearest among the hundred that
+-- a search by its vector finds. With a type, of these those of that type only: others that are nearer take no place.
+-- By the search's own ways, since with a look at all vectors for each memory a large user's sleep would take hours.
+-- Not for parallel queries, see _vector_hits.
 CREATE OR REPLACE FUNCTION hippocampus._near_memories(
     p_user_id text,
     p_app_name text,
@@ -7,24 +9,24 @@ CREATE OR REPLACE FUNCTION hippocampus._near_memories(
     p_similarity double precision,
     p_memory_type text DEFAULT NULL
 ) RETURNS TABLE (memory_id uuid, near_id uuid, similarity double precision)
-LANGUAGE sql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 100
+LANGUAGE sql STABLE PARALLEL UNSAFE SECURITY INVOKER ROWS 100
 BEGIN ATOMIC
     SELECT m.id, n.row_id, n.similarity
-    FROM (SELECT k.id FROM hippocampus.memories k
-          WHERE k.id = ANY (p_ids) AND k.user_id = p_user_id AND k.app_name = p_app_name AND k.superseded_by IS NULL
-            AND k.memory_type <> 'summary' AND (p_memory_type IS NULL OR k.memory_type = p_memory_type)) m
-    JOIN hippocampus.embedding_models g ON g.status = 'serving'
-    JOIN hippocampus.embeddings e ON e.user_id = p_user_id AND e.app_name = p_app_name AND e.generation = g.generation
-        AND e.source = 'memory' AND e.row_id = m.id
+    FROM unnest(p_ids) AS i (id)
+    CROSS JOIN hippocampus._query_generation(NULL) g
+    CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, i.id) m
+    CROSS JOIN LATERAL ( -- LIMIT: see _memory_row
+        SELECT e.embedding FROM hippocampus.embeddings e
+        WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.generation = g.generation AND e.source = 'memory'
+          AND e.row_id = i.id LIMIT 1) e
     CROSS JOIN LATERAL (
-        SELECT o.row_id, -(o.embedding OPERATOR(public.<#>) e.embedding) AS similarity
-        FROM hippocampus.embeddings o
-        JOIN hippocampus.memories k ON k.id = o.row_id AND k.user_id = p_user_id AND k.app_name = p_app_name
-        WHERE o.user_id = p_user_id AND o.app_name = p_app_name AND o.generation = g.generation AND o.source = 'memory'
-          AND o.row_id <> m.id AND k.superseded_by IS NULL AND k.memory_type <> 'summary'
+        SELECT v.row_id, v.similarity
+        FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', e.embedding::public.vector, 100) v
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, v.row_id) k
+        WHERE v.row_id <> m.id AND v.similarity >= p_similarity AND k.superseded_by IS NULL AND k.memory_type <> 'summary'
           AND (p_memory_type IS NULL OR k.memory_type = p_memory_type)
-        ORDER BY o.embedding OPERATOR(public.<#>) e.embedding, o.row_id LIMIT 5) n
-    WHERE n.similarity >= p_similarity;
+        ORDER BY v.similarity DESC, v.row_id LIMIT 5) n
+    WHERE m.superseded_by IS NULL AND m.memory_type <> 'summary' AND (p_memory_type IS NULL OR m.memory_type = p_memory_type);
 END;
 COMMENT ON FUNCTION hippocampus._near_memories IS 'Of each of some memories of a user, up to five that are near in meaning.';
 REVOKE ALL ON FUNCTION hippocampus._near_memories FROM PUBLIC;

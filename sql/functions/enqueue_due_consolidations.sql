@@ -32,7 +32,10 @@ BEGIN
         CROSS JOIN LATERAL hippocampus._consolidation_policy(u.app_name) p
         WHERE p.enabled AND hippocampus._consolidated_seq(t, p.job_type) < t.next_seq - 1
           AND (t.updated_at <= p_now - make_interval(secs => p.idle_seconds)
-               OR u.created_at <= p_now - make_interval(secs => p.window_seconds)
+               OR (SELECT e.created_at FROM hippocampus.events e
+                   WHERE e.thread_id = t.id AND e.sequence_num > hippocampus._consolidated_seq(t, p.job_type)
+                     AND e.user_id = t.user_id AND e.app_name = t.app_name
+                   ORDER BY e.sequence_num LIMIT 1) <= p_now - make_interval(secs => p.window_seconds)
                OR t.next_seq - 1 - hippocampus._consolidated_seq(t, p.job_type) > p.fill_ratio * p.window_events
                OR EXISTS (SELECT FROM hippocampus.events e
                           WHERE e.thread_id = t.id AND e.sequence_num > hippocampus._consolidated_seq(t, p.job_type)

@@ -12,6 +12,9 @@ DECLARE
 BEGIN
     PERFORM hippocampus._check_app(p_app_name, true);
     PERFORM hippocampus._check_consolidation_policy(p_policy);
+    -- two who set fields of one policy follow each other, and what moves its threshold, also where it has no row yet
+    PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.policy %L', p_app_name), 0));
+    PERFORM FROM hippocampus.consolidation_policies p WHERE p.app_name = p_app_name FOR UPDATE;
     SELECT p.* INTO v_policy FROM hippocampus._consolidation_policy(p_app_name) p;
     v_policy := jsonb_populate_record(v_policy, p_policy);
     v_policy.app_name := p_app_name;

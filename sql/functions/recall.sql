@@ -31,7 +31,7 @@ BEGIN
            AND (p_types IS NULL OR m.category = ANY (p_types)) AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
            AND (p_since IS NULL OR m.occurred_from >= p_since) AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
            AND hippocampus._effective_importance(m.importance, m.access_count) >= p_min_importance AND m.metadata @> v_context
-         ORDER BY m.occurred_from DESC LIMIT p_limit)
+         ORDER BY m.occurred_from DESC, m.id LIMIT p_limit)
         UNION ALL
         (SELECT m.* FROM hippocampus.memory_labels l
          JOIN hippocampus.memories m ON m.id = l.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
@@ -40,7 +40,7 @@ BEGIN
            AND (p_types IS NULL OR m.category = ANY (p_types)) AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
            AND (p_since IS NULL OR l.occurred_from >= p_since) AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
            AND hippocampus._effective_importance(m.importance, m.access_count) >= p_min_importance
-         ORDER BY l.occurred_from DESC LIMIT p_limit)
+         ORDER BY l.occurred_from DESC, l.memory_id LIMIT p_limit)
     ), merged AS (
         SELECT 'long' AS tier, o.id, o.category, o.memory_type, o.content, 0::double precision AS score,
             hippocampus._effective_importance(o.importance, o.access_count) AS importance, o.tags, o.metadata AS context, o.author,
@@ -62,7 +62,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall IS
-    'What a user''s agent remembers, newest first: events of short-term memory and memories, an event that became a memory once. p_types are categories; p_tags and p_context (fields of metadata) must all hold; importance counts use in. p_thread_id keeps to one conversation; p_memory_types null takes summaries in. p_include_shared adds what others of the app share. Reads only; count a use with record_access.';
+    'What a user''s agent remembers, newest first: events of short-term memory and memories, an event that became a memory once. p_types are categories; p_tags and p_context (fields of metadata) must all hold; importance counts use in. p_thread_id keeps to one conversation; p_memory_types null takes summaries in. p_include_shared adds what others of the app share, but not with p_context: what is shared tells no context. Reads only; count a use with record_access.';
 REVOKE ALL ON FUNCTION hippocampus.recall FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -4,7 +4,6 @@ CREATE OR REPLACE FUNCTION hippocampus.recall_related(
     p_app_name text,
     p_context jsonb,
     p_limit integer DEFAULT 100,
-    p_include_shared boolean DEFAULT false,
     p_now timestamptz DEFAULT now()
 ) RETURNS SETOF hippocampus.recollections
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 50
@@ -17,11 +16,11 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT r.* FROM hippocampus.recall(p_user_id, p_app_name, p_limit => p_limit, p_context => p_context,
-        p_include_shared => p_include_shared, p_now => p_now) r;
+        p_now => p_now) r;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_related IS
-    'What is remembered with a context, newest first: recall_related(…, ''{"room": "42", "task": "7"}'') gives the events of short-term memory and the memories whose metadata has these fields. Short fields are indexed.';
+    'What is remembered with a context, newest first: recall_related(…, ''{"room": "42", "task": "7"}'') gives the events of short-term memory and the memories whose metadata has these fields. Short fields are indexed. Of the user''s own alone: what others share tells no context.';
 REVOKE ALL ON FUNCTION hippocampus.recall_related FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_related
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

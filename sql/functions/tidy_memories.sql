@@ -34,11 +34,12 @@ BEGIN
     ORDER BY m.id FOR KEY SHARE ON CONFLICT (user_id, app_name, memory_id) DO NOTHING;
     SELECT coalesce(array_agg(n.id), '{}') INTO v_ids FROM (
         SELECT m.id FROM hippocampus.untidied_memories u
-        JOIN hippocampus.memories m ON m.id = u.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
         JOIN hippocampus.embedding_models g ON g.status = 'serving'
-        WHERE u.user_id = p_user_id AND u.app_name = p_app_name AND EXISTS (
+        CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, u.memory_id) m
+        CROSS JOIN LATERAL ( -- LIMIT: see _memory_row
             SELECT FROM hippocampus.embeddings e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-                AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = u.memory_id)
+                AND e.generation = g.generation AND e.source = 'memory' AND e.row_id = u.memory_id LIMIT 1) e
+        WHERE u.user_id = p_user_id AND u.app_name = p_app_name
         ORDER BY m.created_at DESC, m.id LIMIT p_limit) n;
     v_merged := hippocampus._merge_repeated(p_user_id, p_app_name, v_ids, v_duplicate);
     SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') INTO v_near
@@ -52,7 +53,7 @@ BEGIN
     WITH wanted AS (
         SELECT t.memory_id AS id, array_agg(t.tag ORDER BY t.tag) AS tags FROM (
             SELECT p.memory_id, u.tag FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid)
-            JOIN hippocampus.memories n ON n.id = p.near_id AND n.user_id = p_user_id AND n.app_name = p_app_name
+            CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, p.near_id) n
             CROSS JOIN LATERAL unnest(n.tags) AS u (tag)
             GROUP BY p.memory_id, u.tag HAVING count(DISTINCT p.near_id) >= 2) t
         GROUP BY t.memory_id

@@ -7,8 +7,7 @@ SELECT * FROM hippocampus.recall(
 
 -- name: RecallListRelated :many
 SELECT * FROM hippocampus.recall_related(
-    p_user_id => @user_id, p_app_name => @app_name, p_context => @context, p_limit => @max_rows,
-    p_include_shared => @include_shared, p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
+    p_user_id => @user_id, p_app_name => @app_name, p_context => @context, p_limit => @max_rows, p_now => coalesce(sqlc.narg(now)::timestamptz, now()));
 
 -- name: RecallListShortTerm :many
 SELECT * FROM hippocampus.short_term_memory(

@@ -65,6 +65,20 @@ func TestRecall(t *testing.T) { //nolint:tparallel // its subtests share a trans
 		require.Equal(t, []string{"short lunch?", "long user: the disk is full"}, contents(b.recall(t, ", p_thread_id => '"+thread.String()+"'")))
 	})
 
+	t.Run("OfOneTimeTheSameWhateverThePlan", func(t *testing.T) {
+		b := setup(t)
+		b.exec(t, `SELECT hippocampus.remember($1, $2, 'memory ' || n, p_tags => '{same}', p_now => $3) FROM generate_series(1, 30) n`, b.UserID, b.AppName, b.now)
+		for _, named := range []string{", p_limit => 5", ", p_tags => '{same}', p_limit => 5"} {
+			first := contents(b.recall(t, named))
+			require.Len(t, first, 5)
+			b.exec(t, "SET LOCAL enable_indexscan = off")
+			b.exec(t, "SET LOCAL enable_bitmapscan = off")
+			require.Equal(t, first, contents(b.recall(t, named)))
+			b.exec(t, "SET LOCAL enable_indexscan = on")
+			b.exec(t, "SET LOCAL enable_bitmapscan = on")
+		}
+	})
+
 	t.Run("ByContext", func(t *testing.T) {
 		related := func(context string) []string {
 			return contents(rowsOf[recollection](t, b, "SELECT tier, content, category, score, importance, id, access_count, shared_by FROM hippocampus.recall_related($1, $2, $3, p_now => $4)", b.UserID, b.AppName, context, b.now))

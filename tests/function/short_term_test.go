@@ -148,6 +148,12 @@ func TestConsolidateByPolicy(t *testing.T) {
 		return get[int64](t, b, `SELECT count(*) FROM hippocampus.consolidation_jobs j JOIN hippocampus.river_job r ON r.id = j.river_job_id
 			WHERE j.thread_id = $1`, thread)
 	}
+	setup := func(t *testing.T) *testBundle { // what happens there happens now, by the clock of the database
+		t.Helper()
+		b := setup(t)
+		b.now = get[time.Time](t, b, "SELECT now()")
+		return b
+	}
 	due := func(t *testing.T, b *testBundle, after time.Duration) int {
 		t.Helper()
 		return get[int](t, b, "SELECT hippocampus.enqueue_due_consolidations(p_now => now() + $1::interval)", after)
@@ -208,6 +214,25 @@ func TestConsolidateByPolicy(t *testing.T) {
 		b.exec(t, "UPDATE hippocampus.river_job r SET state = 'completed', finalized_at = now() WHERE r.kind = 'consolidate'")
 		b.exec(t, "UPDATE hippocampus.threads SET replayed_seq = 1 WHERE id = $1", thread)
 		require.Zero(t, due(t, b, time.Hour), "what an app that only replays has replayed is done")
+	})
+
+	t.Run("BusyAllTheTime", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.policy(t, `{"enabled": true}`)
+		thread := b.thread(t)
+		b.happens(t, thread, 2, 0.1, -59*time.Minute)
+		b.exec(t, "UPDATE hippocampus.threads SET updated_at = now() + interval '10 minutes' WHERE id = $1", thread)
+		require.Zero(t, due(t, b, 30*time.Second))
+		require.Equal(t, 1, due(t, b, 2*time.Minute), "the first that waits has waited for an hour")
+		// it is done, more came, and at no look was nothing left
+		b.exec(t, "UPDATE hippocampus.river_job r SET state = 'completed', finalized_at = now() WHERE r.kind = 'consolidate'")
+		b.exec(t, "UPDATE hippocampus.threads SET replayed_seq = 2, reflected_seq = 2 WHERE id = $1", thread)
+		b.happens(t, thread, 2, 0.1, 0)
+		b.exec(t, "UPDATE hippocampus.threads SET updated_at = now() + interval '3 hours' WHERE id = $1", thread)
+		b.exec(t, "UPDATE hippocampus.unconsolidated_threads SET created_at = now() - interval '1 day' WHERE thread_id = $1", thread)
+		require.Zero(t, due(t, b, 5*time.Minute), "what is new waits for its hour, however long the thread has been busy")
+		require.Equal(t, 1, due(t, b, 61*time.Minute))
 	})
 
 	t.Run("AFailedOneRests", func(t *testing.T) {
