@@ -97,7 +97,7 @@ func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcps
 		Version:      command.Version(),
 	}
 	if f.http == "" {
-		return mcpserver.ServeStdio(ctx, config, a.scope(), a.stdin, a.stdout)
+		return mcpserver.ServeStdio(ctx, config, a.scope(), a.stdin, a.exact)
 	}
 	return a.listenMCP(ctx, mcpserver.Handler(config, tokens, f.origins), f.http)
 }

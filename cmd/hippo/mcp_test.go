@@ -25,6 +25,9 @@ var toolCalls = []struct{ name, arguments, says string }{
 	{"append_memory_block", `{"key": "human", "text": "likes tea"}`, "likes tea"},
 	{"replace_memory_block", `{"key": "human", "old_text": "tea", "new_text": "咖啡"}`, "likes 咖啡"},
 	{"recall_memory_block", `{"key": "human"}`, "likes 咖啡"},
+	// what is not seen is the text's all the same: between the words of Thai, within those of German and Hebrew
+	{"append_memory_block", `{"key": "thai", "text": "ภาษา\u200bไทย Wort\u00adteil \u200fעברית\ufeff"}`, "ภาษา\u200bไทย Wort\u00adteil \u200fעברית\ufeff"},
+	{"replace_memory_block", `{"key": "thai", "old_text": "ภาษา\u200bไทย Wort\u00adteil \u200fעברית\ufeff", "new_text": "ok"}`, `"value": "ok"`},
 	{"forget_memory", `{"description": "The team decided to use Postgres"}`, `"memories": 1`},
 
 	{"create_entities", `{"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes tea"]}, {"name": "Acme", "entityType": "company", "observations": []}]}`, `"Acme"`},

@@ -42,6 +42,7 @@ Text leaves the machine only where gemini or openai was asked for.
 type app struct {
 	appName     string
 	databaseURL string
+	exact       io.Writer // standard output itself, for a protocol
 	getenv      func(string) string
 	json        bool
 	stdin       io.Reader
@@ -55,7 +56,7 @@ type app struct {
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *app {
-	a := &app{getenv: getenv, stdin: stdin, terminal: stderr}
+	a := &app{exact: stdout, getenv: getenv, stdin: stdin, terminal: stderr}
 	a.stderr = &harmless{exact: &a.json, out: stderr}
 	a.stdout = &harmless{exact: &a.json, out: stdout}
 	return a
