@@ -1,6 +1,8 @@
 package document
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -51,21 +53,32 @@ const maxHeading = 1000
 
 // piece is a run of lines that may become a chunk.
 type piece struct {
-	heading string
+	heading *heading
 	line    int // from 0
 	section int
-	text    string
+	texts   []string // one after the other
 	tokens  int
 }
 
 // Markdown cuts a Markdown document.
-func (c Chunker) Markdown(source string) *Cut {
-	title, blocks := markdownBlocks(source)
-	return &Cut{Chunks: c.cut(blocks), Title: title}
+//
+// Errors: the context's.
+func (c Chunker) Markdown(ctx context.Context, source string) (*Cut, error) {
+	title, blocks, err := markdownBlocks(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	chunks, err := c.cut(ctx, blocks)
+	if err != nil {
+		return nil, err
+	}
+	return &Cut{Chunks: chunks, Title: title}, nil
 }
 
 // Text cuts a plain text, which has paragraphs and no headings.
-func (c Chunker) Text(source string) *Cut {
+//
+// Errors: the context's.
+func (c Chunker) Text(ctx context.Context, source string) (*Cut, error) {
 	var blocks []block
 	lines := strings.SplitAfter(source, "\n")
 	blank := true
@@ -77,12 +90,24 @@ func (c Chunker) Text(source string) *Cut {
 		blank = now
 	}
 	fill(blocks, lines)
-	return &Cut{Chunks: c.cut(blocks)}
+	chunks, err := c.cut(ctx, blocks)
+	if err != nil {
+		return nil, err
+	}
+	return &Cut{Chunks: chunks}, nil
 }
 
-func (c Chunker) size(text string) int { return max(c.Count(text), len(text)/maxTokenBytes) }
+// size is how many tokens a text counts as. One that is too large by its length alone is not counted: it is cut, and
+// its parts are.
+func (c Chunker) size(text string) int {
+	least := len(text) / maxTokenBytes
+	if least > c.MaxTokens {
+		return least
+	}
+	return max(c.Count(text), least)
+}
 
-func (c Chunker) cut(blocks []block) []Chunk {
+func (c Chunker) cut(ctx context.Context, blocks []block) ([]Chunk, error) {
 	if c.MaxTokens == 0 {
 		c.MaxTokens = 512
 	}
@@ -91,11 +116,14 @@ func (c Chunker) cut(blocks []block) []Chunk {
 	}
 	var pieces []piece
 	for _, b := range blocks {
-		for _, p := range c.split(b) {
+		parts, err := c.split(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
 			last := len(pieces) - 1
 			if last >= 0 && pieces[last].section == p.section && pieces[last].tokens+p.tokens <= c.MaxTokens {
-				pieces[last].text += p.text
-				pieces[last].tokens += p.tokens
+				pieces[last].add(p)
 				continue
 			}
 			pieces = append(pieces, p)
@@ -104,7 +132,10 @@ func (c Chunker) cut(blocks []block) []Chunk {
 	pieces = c.merge(pieces)
 	chunks := make([]Chunk, 0, len(pieces))
 	for _, p := range pieces {
-		content := strings.TrimRight(p.text, " \t\r\n")
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("cut a document: %w", err)
+		}
+		content := strings.TrimRight(strings.Join(p.texts, ""), " \t\r\n")
 		start := p.line
 		for {
 			line, rest, found := strings.Cut(content, "\n")
@@ -117,34 +148,45 @@ func (c Chunker) cut(blocks []block) []Chunk {
 		if strings.TrimSpace(content) == "" {
 			continue
 		}
-		heading := firstBytes(p.heading, maxHeading)
-		chunks = append(chunks, Chunk{Content: content, Heading: heading, StartLine: start + 1, Tokens: c.Count(heading + "\n" + content)})
+		trail := p.heading.trail()
+		chunks = append(chunks, Chunk{Content: content, Heading: trail, StartLine: start + 1, Tokens: c.Count(trail + "\n" + content)})
 	}
-	return chunks
+	return chunks, nil
+}
+
+// add puts a piece at the end of another one.
+func (p *piece) add(next piece) {
+	p.texts = append(p.texts, next.texts...)
+	p.tokens += next.tokens
 }
 
 // split gives a block as it is, or cut between lines where it is too large.
-func (c Chunker) split(b block) []piece {
-	p := piece{heading: b.heading, line: b.line, section: b.section, text: b.text, tokens: c.size(b.text)}
+func (c Chunker) split(ctx context.Context, b block) ([]piece, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("cut a document: %w", err)
+	}
+	p := piece{heading: b.heading, line: b.line, section: b.section, texts: []string{b.text}, tokens: c.size(b.text)}
 	if p.tokens <= c.MaxTokens {
-		return []piece{p}
+		return []piece{p}, nil
 	}
 	var pieces []piece
 	line := b.line
-	for _, text := range strings.SplitAfter(b.text, "\n") {
+	for text := range strings.SplitAfterSeq(b.text, "\n") {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("cut a document: %w", err)
+		}
 		for _, part := range c.splitLine(text) {
-			tokens := c.size(part)
+			next := piece{heading: b.heading, line: line, section: b.section, texts: []string{part}, tokens: c.size(part)}
 			last := len(pieces) - 1
-			if last >= 0 && pieces[last].tokens+tokens <= c.MaxTokens {
-				pieces[last].text += part
-				pieces[last].tokens += tokens
+			if last >= 0 && pieces[last].tokens+next.tokens <= c.MaxTokens {
+				pieces[last].add(next)
 			} else {
-				pieces = append(pieces, piece{heading: b.heading, line: line, section: b.section, text: part, tokens: tokens})
+				pieces = append(pieces, next)
 			}
 		}
 		line++
 	}
-	return pieces
+	return pieces, nil
 }
 
 // splitLine halves a line, between words where it has some, until its parts are small enough.
@@ -166,26 +208,33 @@ func (c Chunker) splitLine(line string) []string {
 }
 
 // merge gives each piece that is too small to the neighbour that fits best: of its own section, then
-// the smaller one.
+// the smaller one. Each piece is looked at once: those before it are large enough for good.
 func (c Chunker) merge(pieces []piece) []piece {
-	for i := 0; i < len(pieces) && len(pieces) > 1; {
-		if pieces[i].tokens >= c.MinTokens {
-			i++
-			continue
+	var done []piece
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		last := len(done) - 1
+		switch {
+		case p.tokens >= c.MinTokens, last < 0 && i+1 == len(pieces):
+			done = append(done, p)
+		case last < 0, i+1 < len(pieces) && c.cost(p, pieces[i+1]) < c.cost(p, done[last]):
+			pieces[i+1] = joined(p, pieces[i+1])
+		default:
+			done[last] = joined(done[last], p)
 		}
-		into := i - 1
-		if i == 0 || i+1 < len(pieces) && c.cost(pieces[i], pieces[i+1]) < c.cost(pieces[i], pieces[i-1]) {
-			into = i
-		}
-		a, b := pieces[into], pieces[into+1]
-		joined := piece{heading: a.heading, line: a.line, section: a.section, text: a.text + b.text, tokens: a.tokens + b.tokens}
-		if b.tokens > a.tokens {
-			joined.heading, joined.section = b.heading, b.section
-		}
-		pieces = append(append(pieces[:into:into], joined), pieces[into+2:]...)
-		i = max(0, into)
 	}
-	return pieces
+	return done
+}
+
+// joined are two pieces as one, under the heading of the larger.
+func joined(a, b piece) piece {
+	heading, section := a.heading, a.section
+	if b.tokens > a.tokens {
+		heading, section = b.heading, b.section
+	}
+	a.add(b)
+	a.heading, a.section = heading, section
+	return a
 }
 
 func (c Chunker) cost(small, neighbour piece) int {

@@ -54,6 +54,15 @@ type DocumentParams struct {
 	//
 	// Defaults to what its front matter or its first heading says.
 	Title string
+
+	pieces *cutDocument // of Documents.Cut
+}
+
+// cutDocument is a document in pieces, and what was cut.
+type cutDocument struct {
+	document.Cut
+	hash     [sha256.Size]byte
+	markdown bool
 }
 
 // Hash is what tells whether a document has changed: the SHA-256 of its text.
@@ -69,6 +78,32 @@ type DocumentChange struct {
 	Unchanged bool `json:"unchanged"`
 }
 
+// Cut cuts a document into its chunks, which takes about a second for each megabyte of text, and keeps them in p for
+// the next [Documents.PutTx], whose transaction need not wait for it then. It takes no connection.
+//
+// Errors: as those of [Documents.Put]; the context's.
+func (d *Documents) Cut(ctx context.Context, p *DocumentParams) error {
+	if err := p.check(); err != nil {
+		return err
+	}
+	cut := cutDocument{hash: p.Hash(), markdown: document.IsMarkdown(p.Path)}
+	if p.pieces != nil && p.pieces.hash == cut.hash && p.pieces.markdown == cut.markdown {
+		return nil
+	}
+	cutter := document.Chunker{Count: d.s.counter.Count}
+	with := cutter.Text
+	if cut.markdown {
+		with = cutter.Markdown
+	}
+	made, err := with(ctx, p.Text)
+	if err != nil {
+		return err
+	}
+	cut.Cut = *made
+	p.pieces = &cut
+	return nil
+}
+
 // Put stores a document, or what it has become: chunks that say the same under the same headings
 // stay, with their vectors. Its words are found from the next statement on, its meaning as soon as a
 // worker has embedded it.
@@ -81,8 +116,9 @@ func (d *Documents) Put(ctx context.Context, scope Scope, p *DocumentParams) (*D
 
 // PutTx stores a document as [Documents.Put] does.
 //
-// This variant joins the caller's transaction: the document is there if the transaction commits.
-// See the package's section on transactions.
+// This variant joins the caller's transaction: the document is there if the transaction commits. It cuts
+// the document meanwhile, unless [Documents.Cut] has done so before the transaction began. See the package's
+// section on transactions.
 func (d *Documents) PutTx(ctx context.Context, tx pgx.Tx, scope Scope, p *DocumentParams) (change *DocumentChange, err error) {
 	err = joinScope(ctx, tx, scope, func() error {
 		change, err = d.put(ctx, tx, scope, p)
@@ -91,24 +127,29 @@ func (d *Documents) PutTx(ctx context.Context, tx pgx.Tx, scope Scope, p *Docume
 	return change, err
 }
 
+func (p *DocumentParams) check() error {
+	if p == nil {
+		return fmt.Errorf("%w: the document is nil", db.ErrInvalidArgument)
+	}
+	return errors.Join(checkName("Path", p.Path, maxPath), checkText("Text", p.Text, document.MaxFile),
+		checkTexts(maxID, "Kind", p.Kind, "Source", p.Source), checkText("Title", p.Title, maxPath), checkObject("Metadata", p.Metadata))
+}
+
 func (d *Documents) put(ctx context.Context, conn db.DBTX, scope Scope, p *DocumentParams) (*DocumentChange, error) {
-	if err := errors.Join(checkScope(scope), checkName("Path", p.Path, maxPath), checkText("Text", p.Text, document.MaxFile),
-		checkTexts(maxID, "Kind", p.Kind, "Source", p.Source), checkText("Title", p.Title, maxPath), checkObject("Metadata", p.Metadata)); err != nil {
+	if err := errors.Join(checkScope(scope), p.check()); err != nil {
 		return nil, err
 	}
-	cutter := document.Chunker{Count: d.s.counter.Count}
-	cut := cutter.Text
-	if document.IsMarkdown(p.Path) {
-		cut = cutter.Markdown
+	own := *p // whose the pieces are: two calls may share p
+	if err := d.Cut(ctx, &own); err != nil {
+		return nil, fmt.Errorf("put a document: %w", err)
 	}
-	pieces := cut(p.Text)
+	pieces := own.pieces
 	chunks, err := json.Marshal(pieces.Chunks)
 	if err != nil {
 		return nil, fmt.Errorf("put a document: %w", err)
 	}
-	hash := p.Hash()
 	row, err := d.s.queries.DocumentPut(ctx, conn, &db.DocumentPutParams{
-		AppName: scope.AppName, Chunks: chunks, ContentHash: hash[:], Kind: or(p.Kind, "text"), Metadata: orEmptyObject(p.Metadata),
+		AppName: scope.AppName, Chunks: chunks, ContentHash: pieces.hash[:], Kind: or(p.Kind, "text"), Metadata: orEmptyObject(p.Metadata),
 		Now: d.s.now(), Path: p.Path, Source: or(p.Source, "docs"), Title: or(p.Title, pieces.Title), UserID: scope.UserID,
 	})
 	if err != nil {

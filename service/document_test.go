@@ -1,6 +1,7 @@
 package service_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -56,6 +57,27 @@ func TestDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, listed, 1)
 
+	// What was cut before a transaction is stored by it, unless it has become another text since.
+	late := &service.DocumentParams{Path: "late.md", Text: "# Late\n\nThe old text.\n"}
+	require.NoError(t, documents.Cut(t.Context(), late))
+	for _, text := range []string{late.Text, "# Late\n\nThe umbrella.\n"} {
+		late.Text = text
+		require.NoError(t, pgx.BeginFunc(t.Context(), b.pool, func(tx pgx.Tx) error {
+			_, err := documents.PutTx(t.Context(), tx, ada, late)
+			return err
+		}))
+	}
+	found, err := documents.Search(t.Context(), ada, "umbrella", &service.ChunkSearchOptions{Limit: 1})
+	require.NoError(t, err)
+	require.Equal(t, "# Late\n\nThe umbrella.", found[0].Content)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, documents.Cut(gone, &service.DocumentParams{Path: "a.md", Text: "a"}), context.Canceled)
+	_, err = documents.Delete(t.Context(), ada, "late.md")
+	require.NoError(t, err)
+
+	_, err = documents.Put(t.Context(), ada, nil)
+	require.ErrorIs(t, err, db.ErrInvalidArgument)
 	_, err = documents.Put(t.Context(), ada, &service.DocumentParams{Text: "x"})
 	require.ErrorIs(t, err, db.ErrInvalidArgument)
 	_, err = documents.Put(t.Context(), ada, &service.DocumentParams{Path: "a.md", Text: "a\x00"})
