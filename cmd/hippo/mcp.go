@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -139,6 +140,11 @@ func (a *app) mcpTokens(f *mcpFlags) (*mcpserver.Tokens, error) {
 			return nil, command.Usagef("--tokens and --origin are of --http, which is not given")
 		}
 		return tokens, nil
+	}
+	for _, origin := range f.origins {
+		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+strings.ToLower(u.Host) != origin {
+			return nil, command.Usagef("--origin is %q, but an origin is a scheme, a host and, unless it is the scheme's own, a port, in lower case: https://agent.example", origin)
+		}
 	}
 	if token := a.getenv(envToken); token != "" {
 		if err := tokens.Add(token, a.scope()); err != nil {

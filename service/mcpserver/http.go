@@ -54,9 +54,9 @@ func (t *Tokens) verify(_ context.Context, token string, _ *http.Request) (*auth
 }
 
 // Handler serves clients over streamable HTTP, each in the scope of its bearer token. It keeps no
-// session, so that any number of servers may stand behind one address. A request that a browser
-// sends from another page than one of this machine or of origins (such as https://agent.example) is
-// refused, so that no web page can speak to a local server.
+// session, so that any number of servers may stand behind one address. A page of this machine, or of
+// one of origins (such as https://agent.example), may call it from a browser; what a browser sends from
+// any other page is refused, so that no web page can speak to a local server.
 func Handler(config *Config, tokens *Tokens, origins []string) http.Handler {
 	server := newServer(config, func(request *mcp.CallToolRequest) (service.Scope, error) {
 		if request.Extra != nil && request.Extra.TokenInfo != nil {
@@ -70,12 +70,39 @@ func Handler(config *Config, tokens *Tokens, origins []string) http.Handler {
 		&mcp.StreamableHTTPOptions{JSONResponse: true, Logger: config.Logger, MaxRequestBodyBytes: maxLine, Stateless: true})
 	authenticated := auth.RequireBearerToken(tokens.verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(handler)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if origin := r.Header.Get("Origin"); origin != "" && !isLocal(origin) && !slices.Contains(origins, origin) {
+		origin := r.Header.Get("Origin")
+		if origin != "" && !isLocal(origin) && !slices.Contains(origins, origin) {
 			http.Error(w, "requests from the origin "+origin+" are refused", http.StatusForbidden)
+			return
+		}
+		if origin != "" && allowPage(w.Header(), origin, r) {
+			w.WriteHeader(http.StatusNoContent)
 			return
 		}
 		authenticated.ServeHTTP(w, r)
 	})
+}
+
+// allowPage tells a browser that a page may send the request and read its answer, refusals included. It is true for
+// the question whether it may (a preflight), which browsers ask without the token: that is the whole answer then.
+func allowPage(answer http.Header, origin string, r *http.Request) (preflight bool) {
+	answer.Add("Vary", "Origin")
+	answer.Set("Access-Control-Allow-Origin", origin)
+	answer.Set("Access-Control-Expose-Headers", "Mcp-Protocol-Version, Mcp-Session-Id, Www-Authenticate")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	answer.Set("Access-Control-Allow-Methods", "DELETE, GET, POST")
+	// Whatever a client's library sends: a page gets in by its token, not by what a browser adds.
+	if asked := r.Header.Get("Access-Control-Request-Headers"); asked != "" {
+		answer.Add("Vary", "Access-Control-Request-Headers")
+		answer.Set("Access-Control-Allow-Headers", asked)
+	}
+	if r.Header.Get("Access-Control-Request-Private-Network") == "true" { // a page of the internet, a server of this network
+		answer.Set("Access-Control-Allow-Private-Network", "true")
+	}
+	answer.Set("Access-Control-Max-Age", "600")
+	return true
 }
 
 // isLocal says whether a page comes from this machine.

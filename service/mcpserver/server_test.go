@@ -312,4 +312,48 @@ func TestHTTP(t *testing.T) { //nolint:tparallel // its subtests share a server,
 			require.Error(t, err, name)
 		}
 	})
+
+	// A browser asks first, without the token, and gives a page only what it may read.
+	t.Run("PagesMayCall", func(t *testing.T) {
+		send := func(method, origin, token string, more map[string]string) (status int, answer http.Header) {
+			request, err := http.NewRequestWithContext(t.Context(), method, server.URL,
+				strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+			require.NoError(t, err)
+			request.Header.Set("Content-Type", "application/json")
+			request.Header.Set("Accept", "application/json, text/event-stream")
+			for name, value := range more {
+				request.Header.Set(name, value)
+			}
+			response, err := bearer{token: token, origin: origin}.RoundTrip(request)
+			require.NoError(t, err)
+			require.NoError(t, response.Body.Close())
+			return response.StatusCode, response.Header
+		}
+		preflight := map[string]string{
+			"Access-Control-Request-Headers": "authorization,content-type,mcp-protocol-version", "Access-Control-Request-Method": "POST",
+			"Access-Control-Request-Private-Network": "true",
+		}
+		for _, origin := range []string{"https://agent.example", "http://localhost:5173"} {
+			status, asked := send(http.MethodOptions, origin, "", preflight)
+			require.Equal(t, http.StatusNoContent, status)
+			require.Equal(t, origin, asked.Get("Access-Control-Allow-Origin"))
+			require.Contains(t, asked.Get("Access-Control-Allow-Methods"), "POST")
+			require.Equal(t, preflight["Access-Control-Request-Headers"], asked.Get("Access-Control-Allow-Headers"))
+			require.Equal(t, "true", asked.Get("Access-Control-Allow-Private-Network"))
+			for token, want := range map[string]int{adas: http.StatusOK, "": http.StatusUnauthorized} {
+				status, answered := send(http.MethodPost, origin, token, nil)
+				require.Equal(t, want, status)
+				require.Equal(t, origin, answered.Get("Access-Control-Allow-Origin"))
+				require.Contains(t, answered.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id")
+				require.Contains(t, answered.Values("Vary"), "Origin")
+			}
+		}
+		status, answered := send(http.MethodOptions, "https://evil.example", "", preflight)
+		require.Equal(t, http.StatusForbidden, status)
+		require.Empty(t, answered.Get("Access-Control-Allow-Origin"))
+		status, _ = send(http.MethodOptions, "", "", nil)
+		require.Equal(t, http.StatusUnauthorized, status, "what is no browser's question needs the token")
+		_, answered = send(http.MethodPost, "", adas, nil)
+		require.Empty(t, answered.Get("Access-Control-Allow-Origin"))
+	})
 }
