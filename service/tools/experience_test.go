@@ -52,6 +52,12 @@ func TestExperience(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"git"}, found.Memories[0].Tags)
 
+	call("save_memory", `{"content": "The order of the umbrella", "metadata": {"order_id": 1182345678901234567, "more": [{"price": 0.10000000000000000555, "half": 2.5}]}}`)
+	found, err = svc.SearchMemory(t.Context(), scope, "umbrella", nil)
+	require.NoError(t, err)
+	require.Contains(t, string(found.Memories[0].Metadata), `"order_id": 1182345678901234567`)
+	require.Contains(t, string(found.Memories[0].Metadata), `"price": 0.10000000000000000555`)
+
 	require.Equal(t, "Skill 'git' loaded into semantic memory.", call("load_skill", `{"skill_name": "git"}`))
 	require.Contains(t, call("search_memory", `{"query": "rebase"}`), "Rebase before you push.")
 	write("---\nname: git\n---\nMerge before you push.\n")
@@ -71,5 +77,5 @@ func TestExperience(t *testing.T) {
 	refuses("malformed_arguments", "won does not equal", "record_experience", `{"task": "x", "steps": 1, "outcome": "won"}`)
 	refuses("malformed_arguments", "user_id", "save_memory", `{"content": "x", "user_id": "bea"}`)
 	require.Regexp(t, `^Saved memory `, call("update_knowledge_base", `{"category": "patterns", "title": "Research", "content": "Use the graph."}`))
-	require.Equal(t, "Memory Statistics:\n- Total memories: 4\n- Experiences: 1 (1 skipped)\n- Lessons: 0\n- Skills: 1\n- Notes: 1", call("get_memory_stats", `{}`))
+	require.Equal(t, "Memory Statistics:\n- Total memories: 5\n- Experiences: 1 (1 skipped)\n- Lessons: 0\n- Skills: 1\n- Notes: 1", call("get_memory_stats", `{}`))
 }

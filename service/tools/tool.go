@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -153,15 +154,56 @@ func decode(schema *jsonschema.Resolved, arguments json.RawMessage, in any) erro
 	if err := schema.Validate(instance); err != nil {
 		return malformed("%s", readable(err))
 	}
-	// Written anew: 2.0 is an integer in JSON, and none for Go.
-	whole, err := json.Marshal(instance)
+	// Read again, since the schema's numbers are floats, which have no room for the digits of an id.
+	exact, err := exactly(arguments)
+	if err != nil {
+		return malformed("the arguments are no JSON: %v", err)
+	}
+	whole, err := json.Marshal(integers(schema.Schema(), exact))
 	if err != nil {
 		return fmt.Errorf("write a tool's arguments: %w", err)
 	}
-	if err := json.Unmarshal(whole, in); err != nil {
+	if err := unmarshalExactly(whole, in); err != nil {
 		return malformed("the arguments can't be read: %v", err)
 	}
 	return nil
+}
+
+// exactly reads JSON with its numbers as they are written.
+func exactly(raw json.RawMessage) (value any, err error) {
+	err = unmarshalExactly(raw, &value)
+	return value, err
+}
+
+func unmarshalExactly(raw json.RawMessage, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+// integers writes the integers that a schema asks for without a point or an exponent: 2.0 is an integer in JSON, and
+// none for Go.
+func integers(s *jsonschema.Schema, value any) any {
+	if s == nil {
+		return value
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, property := range s.Properties {
+			if inner, ok := v[name]; ok {
+				v[name] = integers(property, inner)
+			}
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = integers(s.Items, inner)
+		}
+	case json.Number:
+		if float, err := v.Float64(); err == nil && (s.Type == "integer" || slices.Contains(s.Types, "integer")) {
+			return json.Number(strconv.FormatFloat(float, 'f', -1, 64)) // exact up to maxInteger
+		}
+	}
+	return value
 }
 
 var (
