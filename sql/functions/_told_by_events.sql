@@ -55,9 +55,10 @@ BEGIN
         SELECT a.row_id FROM alike a
         UNION SELECT c.row_id FROM messages g CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', g.text, 0.5) c
     )
-    SELECT m.id FROM hippocampus.memories m
-    WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.memory_type <> 'semantic'
-      AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id AND g.seq BETWEEN m.from_seq AND m.to_seq)
+    SELECT m.id FROM gone g
+    JOIN hippocampus.memories m ON m.thread_id = g.thread_id AND g.seq BETWEEN m.from_seq AND m.to_seq
+        AND m.user_id = p_user_id AND m.app_name = p_app_name
+    WHERE m.memory_type <> 'semantic'
     UNION
     SELECT m.id FROM summing a
     JOIN hippocampus.memories m ON m.id = a.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
