@@ -13,36 +13,33 @@ import (
 //
 // Errors: [ErrDimension]; [ErrEmbeddingModel]; [ErrPermission].
 func CheckEmbedder(ctx context.Context, q DBTX, name string, dimension int) error {
-	generations, err := generationsOf(ctx, q, name, dimension)
-	if err != nil {
-		return err
+	_, whole, err := EmbedderGenerations(ctx, q, name, dimension)
+	if err == nil && !whole {
+		err = fmt.Errorf("%w: the vectors of %s are still being made: start again when the re-embedding is done",
+			ErrEmbeddingModel, name)
 	}
-	for _, g := range generations {
-		whole, err := New().EmbeddingGenerationIsWhole(ctx, q, g.Generation)
-		if err != nil {
-			return fmt.Errorf("look how far the embeddings are: %w", Wrap(err))
-		}
-		if whole {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: the vectors of %s are still being made: start again when the re-embedding is done",
-		ErrEmbeddingModel, name)
+	return err
 }
 
-// EmbedderGenerations gives the generations of embeddings that a worker with this embedder fills.
+// EmbedderGenerations gives the generations of embeddings that a worker with this embedder fills, and whether one of
+// them is whole, so that rows may be compared by its vectors.
 //
-// Errors: as those of [CheckEmbedder].
-func EmbedderGenerations(ctx context.Context, q DBTX, name string, dimension int) ([]int32, error) {
+// Errors: as those of [CheckEmbedder], but for a generation that is building.
+func EmbedderGenerations(ctx context.Context, q DBTX, name string, dimension int) (numbers []int32, whole bool, err error) {
 	generations, err := generationsOf(ctx, q, name, dimension)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	numbers := make([]int32, len(generations))
+	numbers = make([]int32, len(generations))
 	for i, g := range generations {
 		numbers[i] = g.Generation
+		is, err := New().EmbeddingGenerationIsWhole(ctx, q, g.Generation)
+		if err != nil {
+			return nil, false, fmt.Errorf("look how far the embeddings are: %w", Wrap(err))
+		}
+		whole = whole || is
 	}
-	return numbers, nil
+	return numbers, whole, nil
 }
 
 // generationsOf gives the generations that an embedder's vectors belong to, one at least.

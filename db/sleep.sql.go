@@ -13,21 +13,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const sleepEnd = `-- name: SleepEnd :exec
-UPDATE hippocampus.sleep_reports SET status = $1, completed_at = now(), error = left($2::text, 1000) WHERE id = $3
-`
-
-type SleepEndParams struct {
-	Status string
-	Error  *string
-	ID     uuid.UUID
-}
-
-func (q *Queries) SleepEnd(ctx context.Context, db DBTX, arg *SleepEndParams) error {
-	_, err := db.Exec(ctx, sleepEnd, arg.Status, arg.Error, arg.ID)
-	return err
-}
-
 const sleepEnqueue = `-- name: SleepEnqueue :one
 SELECT hippocampus.enqueue_sleep(p_user_id => $1, p_app_name => $2)::uuid AS id
 `
@@ -53,6 +38,33 @@ func (q *Queries) SleepEnqueueDue(ctx context.Context, db DBTX, maxRows int32) (
 	var enqueued int32
 	err := row.Scan(&enqueued)
 	return enqueued, err
+}
+
+const sleepGet = `-- name: SleepGet :one
+SELECT r.user_id, r.app_name, r.model_calls, coalesce((
+    -- earlier, for what was committed after the last one had looked; to look twice changes nothing
+    SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
+    WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since
+FROM hippocampus.sleep_reports r WHERE r.id = $1
+`
+
+type SleepGetRow struct {
+	UserID     string
+	AppName    string
+	ModelCalls int32
+	Since      time.Time
+}
+
+func (q *Queries) SleepGet(ctx context.Context, db DBTX, id uuid.UUID) (*SleepGetRow, error) {
+	row := db.QueryRow(ctx, sleepGet, id)
+	var i SleepGetRow
+	err := row.Scan(
+		&i.UserID,
+		&i.AppName,
+		&i.ModelCalls,
+		&i.Since,
+	)
+	return &i, err
 }
 
 const sleepListClusterable = `-- name: SleepListClusterable :many
@@ -212,32 +224,18 @@ func (q *Queries) SleepRecord(ctx context.Context, db DBTX, arg *SleepRecordPara
 	return err
 }
 
-const sleepStart = `-- name: SleepStart :one
-UPDATE hippocampus.sleep_reports r SET status = 'running', started_at = now()
-WHERE r.id = $1
-RETURNING r.user_id, r.app_name, r.model_calls, coalesce((
-    -- earlier, for what was committed after the last one had looked; to look twice changes nothing
-    SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
-    WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since
+const sleepSetError = `-- name: SleepSetError :exec
+UPDATE hippocampus.sleep_reports r SET error = left($1::text, 500) WHERE r.id = $2
 `
 
-type SleepStartRow struct {
-	UserID     string
-	AppName    string
-	ModelCalls int32
-	Since      time.Time
+type SleepSetErrorParams struct {
+	Error string
+	ID    uuid.UUID
 }
 
-func (q *Queries) SleepStart(ctx context.Context, db DBTX, id uuid.UUID) (*SleepStartRow, error) {
-	row := db.QueryRow(ctx, sleepStart, id)
-	var i SleepStartRow
-	err := row.Scan(
-		&i.UserID,
-		&i.AppName,
-		&i.ModelCalls,
-		&i.Since,
-	)
-	return &i, err
+func (q *Queries) SleepSetError(ctx context.Context, db DBTX, arg *SleepSetErrorParams) error {
+	_, err := db.Exec(ctx, sleepSetError, arg.Error, arg.ID)
+	return err
 }
 
 const sleepStoreCluster = `-- name: SleepStoreCluster :one

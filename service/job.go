@@ -29,11 +29,11 @@ const (
 func (c ConsolidationType) jobType() (string, error) {
 	switch c {
 	case ConsolidationFast:
-		return "fast_replay", nil
+		return db.JobFastReplay, nil
 	case ConsolidationDeep:
-		return "deep_reflection", nil
+		return db.JobDeepReflection, nil
 	case ConsolidationFull, "":
-		return "full_consolidation", nil
+		return db.JobFullConsolidation, nil
 	}
 	return "", fmt.Errorf("%w: consolidation type %q is not fast, deep or full", db.ErrInvalidJobType, string(c))
 }

@@ -71,21 +71,24 @@ func (s *OpenMemoryService) RecordLesson(ctx context.Context, scope Scope, rule 
 		return nil, err
 	}
 	params.TokenCount = statement.statement.TokenCount
-	params.Embedding, params.EmbeddingModel = s.vector(statement.statement.Embedding)
-	for round := 1; ; round++ {
-		if s.config.Classifier != nil && round <= truth.Rounds {
-			params.Undecided = truth.Return // writes nothing of what is undecided
-		} else {
-			params.Undecided = truth.Resolve
-		}
-		outcome, err := s.queries.LessonRecord(ctx, s.bound(scope), params)
+	judge, stated := &truth.Judge{Classifier: s.config.Classifier}, []*StatedFact{statement}
+	for {
+		var outcome *db.FactOutcome
+		err := s.byVectors(ctx, stated, func() (err error) {
+			params.Undecided = judge.Undecided()
+			params.Embedding, params.EmbeddingModel = s.vector(statement.statement.Embedding)
+			if outcome, err = s.queries.LessonRecord(ctx, s.bound(scope), params); err != nil {
+				return fmt.Errorf("record a lesson: %w", db.WrapGo(err))
+			}
+			return nil
+		})
 		if err != nil {
-			return nil, fmt.Errorf("record a lesson: %w", db.WrapGo(err))
+			return nil, err
 		}
-		if outcome.Action != truth.Undecided {
+		if !truth.HasUndecided(outcome) {
 			return newFactOutcome(outcome, &statement.statement), nil
 		}
-		if _, err := truth.Judge(ctx, s.config.Classifier, statements([]*StatedFact{statement}), []*db.FactOutcome{outcome}); err != nil {
+		if err := judge.Again(ctx, statements(stated), []*db.FactOutcome{outcome}); err != nil {
 			return nil, fmt.Errorf("record a lesson: %w", err)
 		}
 		if params.Decisions, err = json.Marshal(statement.statement.Decisions); err != nil {

@@ -65,7 +65,7 @@ func (s *OpenMemoryService) outlived(ctx context.Context, err error) bool {
 	if s.config.RequireEmbedding || !errors.Is(err, db.ErrEmbeddingModel) && !errors.Is(err, db.ErrDimension) {
 		return false
 	}
-	s.config.Logger.WarnContext(ctx, "service: the deployment has no vectors of this embedder any more, searching by words alone",
+	s.config.Logger.WarnContext(ctx, "service: the deployment has no vectors of this embedder any more, going on by words alone",
 		slog.String("embedder", s.config.Embedder.Name()), slog.Any("error", err))
 	return true
 }

@@ -119,7 +119,7 @@ func (p *Persona) Enqueue(ctx context.Context, experiences ...*Experience) ([]*E
 // soon; see [OpenMemoryService.WaitJob].
 func (p *Persona) Consolidate(ctx context.Context) (jobID uuid.UUID, err error) {
 	id, err := p.service.queries.JobEnqueueConsolidation(ctx, p.service.bound(p.scope), &db.JobEnqueueConsolidationParams{
-		JobType: "full_consolidation", ThreadID: p.threadID,
+		JobType: db.JobFullConsolidation, ThreadID: p.threadID,
 	})
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("consolidate: %w", db.WrapGo(err))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,19 +95,18 @@ func (s *OpenMemoryService) RememberFacts(
 	if err != nil {
 		return nil, err
 	}
-	for round := 1; ; round++ {
-		undecided := truth.Return
-		if s.config.Classifier == nil || round > truth.Rounds {
-			undecided = truth.Resolve
-		}
+	judge := &truth.Judge{Classifier: s.config.Classifier}
+	for {
 		var outcomes []*db.FactOutcome
-		err := db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
-			return s.asModel(ctx, tx, func() (err error) {
-				outcomes, err = s.storeFacts(ctx, tx, scope, facts, opts, undecided, false)
-				if err == nil && hasUndecided(outcomes) {
-					return errUndecided // a candidate came up meanwhile: all of it again
-				}
-				return err
+		err := s.byVectors(ctx, facts, func() error {
+			return db.WithScope(ctx, s.pool, scope, func(tx pgx.Tx) error {
+				return s.asModel(ctx, tx, func() (err error) {
+					outcomes, err = s.storeFacts(ctx, tx, scope, facts, opts, judge.Undecided(), false)
+					if err == nil && truth.HasUndecided(outcomes...) {
+						return errUndecided // a candidate came up meanwhile: all of it again
+					}
+					return err
+				})
 			})
 		})
 		if err == nil {
@@ -115,7 +115,7 @@ func (s *OpenMemoryService) RememberFacts(
 		if !errors.Is(err, errUndecided) {
 			return nil, err
 		}
-		if _, err := truth.Judge(ctx, s.config.Classifier, statements(facts), outcomes); err != nil {
+		if err := judge.Again(ctx, statements(facts), outcomes); err != nil {
 			return nil, fmt.Errorf("remember facts: %w", err)
 		}
 	}
@@ -166,11 +166,15 @@ func (s *OpenMemoryService) ExtractFacts(
 	if s.config.Classifier == nil {
 		return facts, nil
 	}
-	outcomes, err := s.storeFacts(ctx, s.bound(scope), scope, facts, opts, truth.Return, true)
+	var outcomes []*db.FactOutcome
+	err = s.byVectors(ctx, facts, func() (err error) {
+		outcomes, err = s.storeFacts(ctx, s.bound(scope), scope, facts, opts, truth.Return, true)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := truth.Judge(ctx, s.config.Classifier, statements(facts), outcomes); err != nil {
+	if err := (&truth.Judge{Classifier: s.config.Classifier}).Compare(ctx, statements(facts), outcomes); err != nil {
 		return nil, fmt.Errorf("extract facts: %w", err)
 	}
 	return facts, nil
@@ -188,17 +192,34 @@ func (s *OpenMemoryService) RememberFactsTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, facts []*StatedFact, opts *RememberFactsOptions,
 ) (learned *LearnedFacts, err error) {
 	err = s.joinAsModel(ctx, tx, scope, func() error {
-		outcomes, err := s.storeFacts(ctx, tx, scope, facts, opts, truth.Resolve, false)
-		if err != nil {
-			return err
-		}
-		learned = learnedFacts(facts, outcomes)
-		return nil
+		return s.byVectors(ctx, facts, func() error {
+			return pgx.BeginFunc(ctx, tx, func(part pgx.Tx) error { // or an error would end the caller's transaction
+				outcomes, err := s.storeFacts(ctx, part, scope, facts, opts, truth.Resolve, false)
+				if err != nil {
+					return err
+				}
+				learned = learnedFacts(facts, outcomes)
+				return nil
+			})
+		})
 	})
 	return learned, err
 }
 
 var errUndecided = errors.New("a fact is undecided")
+
+// byVectors runs what compares or stores facts by their vectors: again without them, by keys and words, where the
+// deployment has dropped those of the service's model meanwhile.
+func (s *OpenMemoryService) byVectors(ctx context.Context, facts []*StatedFact, run func() error) error {
+	err := run()
+	if !slices.ContainsFunc(facts, func(f *StatedFact) bool { return f.statement.Embedding != nil }) || !s.outlived(ctx, err) {
+		return err
+	}
+	for _, f := range facts {
+		f.statement.Embedding = nil
+	}
+	return run()
+}
 
 // readFacts asks the database how the facts read, which it alone decides, and embeds that. Where the
 // embedder fails, they are compared by their keys and words alone, and embedded by a worker soon.
@@ -264,15 +285,6 @@ func statements(facts []*StatedFact) []*truth.Statement {
 		all[i] = &f.statement
 	}
 	return all
-}
-
-func hasUndecided(outcomes []*db.FactOutcome) bool {
-	for _, o := range outcomes {
-		if o.Action == truth.Undecided {
-			return true
-		}
-	}
-	return false
 }
 
 func learnedFacts(facts []*StatedFact, outcomes []*db.FactOutcome) *LearnedFacts {

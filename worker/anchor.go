@@ -24,6 +24,9 @@ const (
 	// seems to live. A model's answer comes within it.
 	anchorLease = 2 * time.Minute
 
+	// anchorPatience is how long a rebuild waits in place for an embedder, within its lease.
+	anchorPatience = time.Minute
+
 	anchorPutBatch  = 500
 	anchorFillBatch = 25
 )
@@ -37,7 +40,7 @@ func (AnchorArgs) Kind() string { return "rebuild_anchors" }
 
 // InsertOpts let one such job exist at a time.
 func (AnchorArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: 5, Queue: queueMaintenance, UniqueOpts: once()}
+	return river.InsertOpts{MaxAttempts: 10, Queue: queueMaintenance, UniqueOpts: once()}
 }
 
 type anchorWorker struct {
@@ -49,11 +52,19 @@ type anchorWorker struct {
 func (w *anchorWorker) Timeout(*river.Job[AnchorArgs]) time.Duration { return w.config.AnchorTimeout }
 
 // Work rebuilds one tenant after the other. Those that were rebuilt since the job was made are not
-// rebuilt again, so another attempt goes on where one was cut off; see [Worker.rescueKilled].
+// rebuilt again, so another attempt goes on where one was cut off; see [Worker.rescueKilled]. So it does where the
+// embedder asks for more patience than the rebuild has.
 func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) error {
+	if wait := w.embedPause.remaining(); wait > 0 {
+		w.metrics.snoozed(job.Kind)
+		return river.JobSnooze(max(wait, minSnooze))
+	}
 	life, err := w.holdAnchorJob(ctx, job.ID)
 	if err != nil {
 		return err
+	}
+	if life == nil { // another attempt of the same job lives: this one looks later what it has left
+		return river.JobSnooze(minSnooze)
 	}
 	defer life.close(ctx)
 	due, err := w.queries.AnchorIndexListDue(ctx, w.pool, &job.CreatedAt)
@@ -67,7 +78,7 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 		if err != nil && !errors.Is(err, ErrAnchorsBusy) {
 			failed = append(failed, err)
 		}
-		if ctx.Err() != nil {
+		if _, limited := rateLimit(err, 1); limited || ctx.Err() != nil { // of the next it would ask the same
 			break
 		}
 	}
@@ -76,7 +87,15 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 			failed = append(failed, fmt.Errorf("enqueue vector indexes: %w", db.Wrap(err)))
 		}
 	}
-	return errors.Join(failed...)
+	err = errors.Join(failed...)
+	if wait, limited := rateLimit(err, snoozes(job.Metadata)+1); limited && ctx.Err() == nil {
+		wait = max(wait, w.pauseEmbedding(err), minSnooze)
+		w.logger.WarnContext(ctx, "anchor indexes could not all be rebuilt; goes on later", "job", job.ID,
+			"wait", wait.Round(time.Millisecond).String(), "error", err)
+		w.metrics.snoozed(job.Kind)
+		return river.JobSnooze(wait)
+	}
+	return err
 }
 
 // ErrAnchorsBusy is a rebuild that finds another one at work on the same index.
@@ -101,7 +120,8 @@ type AnchorResult struct {
 // its own, whose end tells others that it died, unless the config says PollOnly.
 //
 // Errors: [ErrAnchorsBusy] where another rebuild is at work; [db.ErrVersionConflict] where this one
-// was silent for two minutes and another one began; those of the embedder.
+// was silent for two minutes and another one began; [db.ErrEmbeddingModel] and [db.ErrDimension] where the deployment
+// has not all vectors of this worker's model; those of the embedder.
 func (w *Worker) RebuildAnchors(ctx context.Context, scope db.Scope) (*AnchorResult, error) {
 	life, err := w.openAnchorLife(ctx)
 	if err != nil {
@@ -312,7 +332,11 @@ func (b *anchorBuild) embed(ctx context.Context, anchors []*db.AnchorPutRow) err
 		texts[i] = a.Term
 	}
 	embedder := b.config.Models.Embedder
-	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
+	var vectors [][]float32
+	err := b.patiently(ctx, time.Now().Add(anchorPatience), func() (err error) {
+		vectors, err = embedder.Embed(ctx, texts, model.TaskDocument)
+		return err
+	})
 	if err == nil {
 		err = checkVectors(vectors, len(texts), embedder.Dimension())
 	}

@@ -20,6 +20,10 @@ type anchorLife struct {
 }
 
 func (w *Worker) openAnchorLife(ctx context.Context) (*anchorLife, error) {
+	// Anchors are listed by vectors of this worker's model, all of which must be there.
+	if err := db.CheckEmbedder(ctx, w.pool, w.config.Models.Embedder.Name(), w.config.Models.Embedder.Dimension()); err != nil {
+		return nil, err
+	}
 	l := &anchorLife{Worker: w}
 	if w.config.PollOnly {
 		return l, nil
@@ -42,16 +46,16 @@ func (l *anchorLife) close(ctx context.Context) {
 	}
 }
 
-// holdAnchorJob opens the sign of life of a job, unless another attempt of the same job shows one.
+// holdAnchorJob opens the sign of life of a job, unless another attempt of the same job shows one: nil then.
 func (w *Worker) holdAnchorJob(ctx context.Context, id int64) (*anchorLife, error) {
 	l, err := w.openAnchorLife(ctx)
 	if err != nil || l.conn == nil {
 		return l, err
 	}
-	_, err = l.conn.Exec(ctx, "SELECT pg_try_advisory_lock(hashtextextended('hippocampus.rebuild_anchors ' || $1::bigint, 0))", id)
-	if err != nil {
+	held, err := showLife(ctx, l.conn, AnchorArgs{}.Kind(), id)
+	if err != nil || !held {
 		l.close(ctx)
-		return nil, fmt.Errorf("show a sign of life: %w", db.Wrap(err))
+		return nil, err
 	}
 	return l, nil
 }

@@ -57,8 +57,9 @@ type Config struct {
 	// Defaults to 100.
 	EmbedBatch int
 
-	// EmbedOnly makes the worker embed, and leave consolidations and the counting of tokens to others:
-	// for one that fills a new generation of embeddings beside the workers that serve.
+	// EmbedOnly makes the worker embed, and leave all other jobs to others: for one that fills a new
+	// generation of embeddings beside the workers that serve. One whose model's vectors are still being
+	// made leaves them to others by itself, until they are.
 	EmbedOnly bool
 
 	// EmbedTimeout bounds one embedding job. It is also how long its rows are kept from other

@@ -13,22 +13,21 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/internal/truth"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
 // The types of a consolidation.
 const (
-	FastReplay        = "fast_replay"        // a summary, and episodes
-	DeepReflection    = "deep_reflection"    // facts and insights
-	FullConsolidation = "full_consolidation" // both
+	FastReplay        = db.JobFastReplay        // a summary, and episodes
+	DeepReflection    = db.JobDeepReflection    // facts and insights
+	FullConsolidation = db.JobFullConsolidation // both
 )
 
 const (
 	consolidateAttempts  = 8
 	consolidateRetryBase = 2 * time.Second
 	consolidateRetryMax  = 10 * time.Minute
-	rateLimitBase        = 5 * time.Second
-	rateLimitMax         = 5 * time.Minute
 )
 
 // ConsolidateArgs asks for the consolidation of what a thread has that is new. Its record in
@@ -128,8 +127,11 @@ func (w *consolidateWorker) settle(
 			return errors.Join(err, fmt.Errorf("keep the reply: %w", db.Wrap(saveErr)))
 		}
 	}
-	if failure.Kind == model.KindRateLimited {
-		wait := max(jitter(failure.RetryAfter), failure.RetryAfter, backoff(snoozes(job.Metadata)+1, rateLimitBase, rateLimitMax))
+	if errors.As(err, new(*paidError)) { // another attempt pays again, so it must be one of few
+		return err
+	}
+	if wait, limited := rateLimit(err, snoozes(job.Metadata)+1); limited {
+		wait = max(wait, backoff(snoozes(job.Metadata)+1, rateLimitBase, rateLimitMax))
 		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait.Round(time.Millisecond).String(), "error", err)
 		w.note(ctx, record.ID, err)
 		w.metrics.snoozed(job.Kind)
@@ -161,6 +163,12 @@ var (
 	errMoved = errors.New("the watermark has moved")
 )
 
+// paidError is a failure after which something is thrown away that models were paid for.
+type paidError struct{ err error }
+
+func (e *paidError) Error() string { return e.err.Error() }
+func (e *paidError) Unwrap() error { return e.err }
+
 // consolidation is one attempt at a consolidation.
 type consolidation struct {
 	*Worker
@@ -173,9 +181,11 @@ type consolidation struct {
 	// somebody else's to consolidate, unless the job waited.
 	target int64
 	waited bool
-	// rounds is how often facts were compared again as others came up meanwhile.
-	rounds int
+	judge  *truth.Judge // of the facts of a piece
 }
+
+// until is when an attempt stops waiting and beginning: the rest of its time is for storing what it learned.
+func (c *consolidation) until() time.Time { return c.started.Add(c.config.ConsolidateTimeout * 2 / 3) }
 
 // run consolidates piece after piece until all is done.
 func (c *consolidation) run(ctx context.Context) error {
@@ -191,7 +201,7 @@ func (c *consolidation) run(ctx context.Context) error {
 		if first {
 			c.target = thread.NextSeq - 1
 		}
-		if !first && time.Since(c.started) > c.config.ConsolidateTimeout*2/3 {
+		if !first && time.Now().After(c.until()) {
 			c.logger.InfoContext(ctx, "a long conversation: goes on in another attempt", "job", c.job.ID, "thread", thread.ID)
 			return river.JobSnooze(0)
 		}
@@ -253,6 +263,9 @@ type Result struct {
 	Summaries  int         `json:"summaries,omitempty"`
 	// WithoutEmbedding is how many of the rows were stored without a vector, as the embedder failed.
 	WithoutEmbedding int `json:"without_embedding,omitempty"`
+	// Unjudged is of how many pieces the classifier did not read the facts, or not all, as it failed: the rules
+	// decided alone.
+	Unjudged int `json:"unjudged,omitempty"`
 	// Kept is how many of the events are in episodes.
 	Kept int `json:"kept,omitempty"`
 	// Models are who made it: "summarizer", "reflector", "embedder".

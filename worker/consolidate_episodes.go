@@ -51,8 +51,11 @@ func (c *consolidation) writeEpisodes(ctx context.Context, tx pgx.Tx, p *piece, 
 	if err != nil {
 		return nil, fmt.Errorf("write them as JSON: %w", err)
 	}
-	return c.queries.MemoryRememberEpisodes(ctx, tx, &db.MemoryRememberEpisodesParams{
-		AppName: p.thread.AppName, EmbeddingModel: new(c.config.Models.Embedder.Name()), Embeddings: embeddings, Episodes: text,
-		ThreadID: p.thread.ID, UserID: p.thread.UserID,
-	})
+	params := &db.MemoryRememberEpisodesParams{
+		AppName: p.thread.AppName, Embeddings: embeddings, Episodes: text, ThreadID: p.thread.ID, UserID: p.thread.UserID,
+	}
+	if embeddings != nil {
+		params.EmbeddingModel = new(c.config.Models.Embedder.Name())
+	}
+	return c.queries.MemoryRememberEpisodes(ctx, tx, params)
 }

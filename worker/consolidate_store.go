@@ -37,10 +37,12 @@ func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComp
 		}
 		var open *undecidedError
 		if errors.As(err, &open) { // one that is like it came up meanwhile: read both, and store again
-			c.rounds++
-			if err = c.judge(ctx, open.fact, open.outcome); err != nil {
+			if err = c.judge.Again(ctx, []*truth.Statement{open.statement}, []*db.FactOutcome{open.outcome}); err != nil {
 				break
 			}
+			continue
+		}
+		if c.isOutlived(ctx, err) && l.dropVectors() {
 			continue
 		}
 		err = db.Wrap(err)
@@ -244,6 +246,9 @@ func (c *consolidation) write(ctx context.Context, tx pgx.Tx, p *piece, l *learn
 	result.Kept += l.kept
 	result.Pieces++
 	result.WithoutEmbedding += l.withoutEmbedding
+	if c.judge.GaveUp() {
+		result.Unjudged++
+	}
 	result.Repaired += l.repaired
 	result.Usage.add(l.usage)
 	result.setModel("embedder", l.embedder)
@@ -298,16 +303,12 @@ func (c *consolidation) writeFact(
 	tokens := int32(c.config.Counter.Count(f.text))
 	statement := f.statement
 	statement.TokenCount, statement.ValidFrom = &tokens, &validFrom
-	undecided := truth.Return
-	if c.config.Models.Classifier == nil || c.rounds > truth.Rounds {
-		undecided = truth.Resolve
-	}
-	outcome, err := c.rememberFact(ctx, tx, p, &statement, reflector, undecided, false)
+	outcome, err := c.rememberFact(ctx, tx, p, &statement, reflector, c.judge.Undecided(), false)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	if outcome.Action == truth.Undecided {
-		return uuid.Nil, &undecidedError{fact: f, outcome: outcome}
+	if truth.HasUndecided(outcome) {
+		return uuid.Nil, &undecidedError{statement: &f.statement, outcome: outcome}
 	}
 	return *outcome.FactID, nil
 }

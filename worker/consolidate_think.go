@@ -58,11 +58,27 @@ func (c *consolidation) think(ctx context.Context, p *piece) (*learned, error) {
 	return l, cmp.Or(fastErr, deepErr)
 }
 
+// ask asks a model about the i-th part of an event that is too long for one call. What was paid for the parts before
+// is not thrown away for a rate limit that the attempt can wait for.
+func (c *consolidation) ask(ctx context.Context, i int, model func() error) error {
+	if i == 0 {
+		return model()
+	}
+	if err := c.patiently(ctx, c.until(), model); err != nil {
+		return &paidError{err: err}
+	}
+	return nil
+}
+
 func (c *consolidation) summarize(ctx context.Context, t *part) ([]*model.Summary, error) {
 	var all []*model.Summary
 	prior := t.prior
-	for _, turns := range c.conversations(t) {
-		s, err := c.config.Models.Summarizer.Summarize(ctx, &model.Conversation{PriorSummary: prior, Turns: turns})
+	for i, turns := range c.conversations(t) {
+		var s *model.Summary
+		err := c.ask(ctx, i, func() (err error) {
+			s, err = c.config.Models.Summarizer.Summarize(ctx, &model.Conversation{PriorSummary: prior, Turns: turns})
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("summarize events %d to %d: %w", t.after+1, t.to, err)
 		}
@@ -74,8 +90,12 @@ func (c *consolidation) summarize(ctx context.Context, t *part) ([]*model.Summar
 
 func (c *consolidation) reflect(ctx context.Context, t *part) ([]*model.Reflection, error) {
 	var all []*model.Reflection
-	for _, turns := range c.conversations(t) {
-		r, err := c.config.Models.Reflector.Reflect(ctx, &model.Conversation{PriorSummary: t.prior, Turns: turns})
+	for i, turns := range c.conversations(t) {
+		var r *model.Reflection
+		err := c.ask(ctx, i, func() (err error) {
+			r, err = c.config.Models.Reflector.Reflect(ctx, &model.Conversation{PriorSummary: t.prior, Turns: turns})
+			return err
+		})
 		if err != nil {
 			return nil, fmt.Errorf("reflect on events %d to %d: %w", t.after+1, t.to, err)
 		}
@@ -273,7 +293,7 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 // embedOrNot gives the vectors of texts, or none where the embedder fails: what they are of is stored
 // without, and embedded later. It says so in the log, with more attributes.
 func (w *Worker) embedOrNot(ctx context.Context, texts []string, attributes ...any) ([][]float32, error) {
-	if w.embedPause.remaining() > 0 {
+	if w.embedPause.remaining() > 0 || w.dropped.Load() {
 		return nil, nil
 	}
 	embedder := w.config.Models.Embedder

@@ -31,7 +31,7 @@ const jobsAreElsewhere = `SELECT count(*) FILTER (WHERE r.state = 'running' AND 
 // drained are the queues that Drain waits for: those that this worker works on.
 func (w *Worker) drained() []string {
 	var queues []string
-	if !w.config.EmbedOnly {
+	if w.takesShared() {
 		queues = append(queues, queueConsolidation, queueSweep)
 	}
 	for _, g := range w.joined() {
@@ -77,7 +77,7 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 				return slices.ContainsFunc(due, func(g int32) bool { return slices.Contains(w.joined(), g) }), err
 			}},
 			{"tokens to count", func(ctx context.Context) (bool, error) {
-				if w.config.EmbedOnly {
+				if !w.takesShared() {
 					return false, nil
 				}
 				return w.queries.TokenIsDue(ctx, tx)

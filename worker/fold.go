@@ -62,7 +62,7 @@ func (w *Worker) foldTerms(ctx context.Context, unfolded bool) error {
 	var errs []error
 	for _, u := range users {
 		if _, err := w.queries.TermFold(ctx, w.pool, &db.TermFoldParams{AppName: u.AppName, MinRows: foldRows, UserID: u.UserID}); err != nil {
-			errs = append(errs, fmt.Errorf("fold the terms of user %q of app %q: %w", u.UserID, u.AppName, db.Wrap(err)))
+			errs = append(errs, fmt.Errorf("fold the terms of a user of app %q: %w", u.AppName, db.Wrap(err)))
 		}
 	}
 	return errors.Join(errs...)

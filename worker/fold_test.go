@@ -39,7 +39,7 @@ func TestFoldTerms(t *testing.T) {
 		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'discarded'`, inserted.Job.ID) == 1
 	})
 	require.Equal(t, 1, b.count(t, noted), "bob's own")
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND errors[1] ->> 'error' LIKE '%user "bob"%'`, inserted.Job.ID))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND errors[1] ->> 'error' LIKE '%a user of app "app"%' AND errors::text NOT LIKE '%bob%'`, inserted.Job.ID))
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.postings WHERE term = '2' AND user_id <> 'bob'`))
 }
 

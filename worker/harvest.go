@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/hippocampus-memory/hippocampus/db"
-	"github.com/hippocampus-memory/hippocampus/internal/truth"
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -56,10 +56,13 @@ type (
 
 // Work reads threads that have corrections or steps of tasks which it has not read, asks the model
 // about them without a connection, and stores what came of it with the watermark, in one
-// transaction. A thread that fails is tried again later, and does not keep the others from it.
+// transaction. A thread that fails is tried again later, and does not keep the others from it; where the
+// provider asks for patience, none is begun until then. What is left when half of the time is over, the
+// next harvest reads.
 func (w *harvestWorker) Work(ctx context.Context, job *river.Job[HarvestArgs]) error {
 	started := time.Now()
-	for time.Since(started) < w.config.ConsolidateTimeout/2 {
+	begin, until := started.Add(w.config.ConsolidateTimeout/2), started.Add(w.config.ConsolidateTimeout*2/3)
+	for time.Now().Before(begin) {
 		due, err := w.queries.HarvestListDue(ctx, w.pool, &db.HarvestListDueParams{
 			MaxRows: harvestBatch, QuietSeconds: w.config.HarvestQuiet.Seconds(),
 		})
@@ -67,26 +70,22 @@ func (w *harvestWorker) Work(ctx context.Context, job *river.Job[HarvestArgs]) e
 			return w.stopped(ctx, fmt.Errorf("look for conversations to harvest: %w", db.Wrap(err)))
 		}
 		for _, d := range due {
-			err := w.harvest(ctx, d)
-			if ctx.Err() != nil {
-				return w.stopped(ctx, err)
+			if !time.Now().Before(begin) {
+				break
+			}
+			err := w.harvest(ctx, d, until)
+			if isCutOff(ctx) {
+				return nil // it is found again
 			}
 			if err == nil {
 				continue
 			}
-			w.logger.WarnContext(ctx, "a conversation could not be harvested; will try again", "job", job.ID, "thread", d.ThreadID,
-				"attempts", d.Attempts+1, "error", err)
-			wait := backoff(int(d.Attempts)+1, harvestRetryBase, harvestRetryMax)
-			var failure *model.Error
-			if errors.As(err, &failure) {
-				wait = max(wait, failure.RetryAfter)
+			if deferErr := w.putOff(ctx, job, d, err); deferErr != nil || ctx.Err() != nil {
+				return deferErr
 			}
-			err = w.queries.HarvestDefer(ctx, w.pool, &db.HarvestDeferParams{
-				AppName: d.AppName, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(err.Error()), maxErrorChars),
-				ThreadID: d.ThreadID, UserID: d.UserID,
-			})
-			if err != nil {
-				return fmt.Errorf("put off a harvest: %w", db.Wrap(err))
+			if wait, limited := rateLimit(err, 1); limited { // of the next it would ask the same
+				w.metrics.snoozed(job.Kind)
+				return river.JobSnooze(max(wait, minSnooze))
 			}
 		}
 		if len(due) == 0 {
@@ -103,8 +102,30 @@ func (w *harvestWorker) Work(ctx context.Context, job *river.Job[HarvestArgs]) e
 	return nil
 }
 
-// harvest reads the next piece of a thread.
-func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
+// putOff has a thread whose harvest failed tried again later, also where the job's time is over: it must not be the
+// first of the next harvest, too.
+func (w *harvestWorker) putOff(ctx context.Context, job *river.Job[HarvestArgs], d *dueHarvest, reason error) error {
+	w.logger.WarnContext(ctx, "a conversation could not be harvested; will try again", "job", job.ID, "thread", d.ThreadID,
+		"attempts", d.Attempts+1, "error", reason)
+	wait := backoff(int(d.Attempts)+1, harvestRetryBase, harvestRetryMax)
+	var failure *model.Error
+	if errors.As(reason, &failure) {
+		wait = max(wait, failure.RetryAfter)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
+	defer cancel()
+	err := w.queries.HarvestDefer(ctx, w.pool, &db.HarvestDeferParams{
+		AppName: d.AppName, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars),
+		ThreadID: d.ThreadID, UserID: d.UserID,
+	})
+	if err != nil {
+		return fmt.Errorf("put off a harvest: %w", db.Wrap(err))
+	}
+	return nil
+}
+
+// harvest reads the next piece of a thread. It waits for a classifier until the given time.
+func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest, until time.Time) error {
 	events, err := w.queries.HarvestListEvents(ctx, w.pool, &db.HarvestListEventsParams{
 		AfterSeq: d.HarvestedSeq, AppName: d.AppName, MaxRows: maxPieceEvents, MaxTokens: int64(w.config.MaxConversationTokens),
 		ThreadID: d.ThreadID, UserID: d.UserID,
@@ -141,17 +162,22 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest) error {
 		}
 	}
 	lessons := lessonsOf(reflection, events, corrections)
-	if err := w.compareLessons(ctx, d, lessons); err != nil {
+	judge := w.newJudge(ctx, until, "thread", d.ThreadID)
+	if err := w.compareLessons(ctx, d, lessons, judge); err != nil {
 		return err
 	}
 	experience := experienceOf(d, reflection, events, steps, tried)
-	for round := 1; ; round++ {
-		err := w.storeHarvest(ctx, d, to, lessons, experience, round > truth.Rounds)
-		var open *undecidedLessonError
+	for {
+		err := w.storeHarvest(ctx, d, to, lessons, experience, judge.Undecided())
+		if w.isOutlived(ctx, err) && dropVectors(lessons) {
+			continue
+		}
+		var open *undecidedError
 		if !errors.As(err, &open) {
 			return err
 		}
-		if err := w.judgeLesson(ctx, open.lesson, open.outcome); err != nil { // one like it came up meanwhile
+		i := slices.IndexFunc(lessons, func(l *newLesson) bool { return &l.statement == open.statement })
+		if err := lessons[i].decide(ctx, judge.Again, open.outcome); err != nil { // one like it came up meanwhile
 			return err
 		}
 	}
@@ -216,7 +242,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 // storeHarvest stores what came of a piece, and moves the watermark. Where another process has read the
 // piece meanwhile, or something of the thread was forgotten, nothing is stored, and it is read again.
 func (w *harvestWorker) storeHarvest(
-	ctx context.Context, d *dueHarvest, to int64, lessons []*newLesson, experience *db.ExperienceRecordParams, resolve bool,
+	ctx context.Context, d *dueHarvest, to int64, lessons []*newLesson, experience *db.ExperienceRecordParams, undecided string,
 ) error {
 	return w.inModel(ctx, func(tx pgx.Tx) error {
 		if _, err := w.queries.ThreadLock(ctx, tx, d.ThreadID); err != nil {
@@ -232,10 +258,6 @@ func (w *harvestWorker) storeHarvest(
 			return db.Wrap(err)
 		}
 		for _, l := range lessons {
-			undecided := truth.Return
-			if resolve || w.config.Models.Classifier == nil {
-				undecided = truth.Resolve
-			}
 			if err := w.recordLesson(ctx, tx, l, undecided); err != nil {
 				return err
 			}

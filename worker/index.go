@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -51,9 +52,8 @@ func (w *indexWorker) Timeout(*river.Job[IndexArgs]) time.Duration { return w.co
 // 'building', and the next one an index that is not valid to drop; its job is taken up again as soon as
 // its session is gone.
 func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error {
-	rows, err := w.queries.VectorIndexList(ctx, w.pool)
-	if err != nil {
-		return fmt.Errorf("look for large tenants: %w", db.Wrap(err))
+	if job.JobRow != nil && isTold(job.Metadata) {
+		return nil // another attempt, which was given up for dead while it lived, has done it
 	}
 	b := &indexBuilder{indexWorker: w, reindex: job.Args.Reindex}
 	defer b.close(ctx)
@@ -63,10 +63,14 @@ func (w *indexWorker) Work(ctx context.Context, job *river.Job[IndexArgs]) error
 		}
 		return err
 	}
-	if job.JobRow != nil { // the job's sign of life, see [Worker.rescueKilled]
-		if _, err := b.conn.Exec(ctx, "SELECT pg_try_advisory_lock(hashtextextended('hippocampus.index_vectors ' || $1::bigint, 0))", job.ID); err != nil {
-			return fmt.Errorf("show a sign of life: %w", db.Wrap(err))
+	if job.JobRow != nil { // which nobody else can have: there is one builder at a time
+		if _, err := showLife(ctx, b.conn, job.Kind, job.ID); err != nil {
+			return err
 		}
+	}
+	rows, err := w.queries.VectorIndexList(ctx, w.pool) // which counts the vectors of large tenants
+	if err != nil {
+		return fmt.Errorf("look for large tenants: %w", db.Wrap(err))
 	}
 	if err := b.dropStrays(ctx, rows); err != nil {
 		return err
@@ -119,6 +123,17 @@ func (b *indexBuilder) tell(ctx context.Context, jobID int64, done, total int) e
 		return fmt.Errorf("write how far the job came: %w", db.Wrap(err))
 	}
 	return nil
+}
+
+// isTold is whether a job's metadata, as tell writes them, say that all was done.
+func isTold(metadata []byte) bool {
+	var m struct {
+		Progress *struct {
+			Done  int `json:"done"`
+			Total int `json:"total"`
+		} `json:"progress"`
+	}
+	return json.Unmarshal(metadata, &m) == nil && m.Progress != nil && m.Progress.Done == m.Progress.Total
 }
 
 type indexRow = db.VectorIndexListRow

@@ -21,16 +21,6 @@ type newLesson struct {
 	statement truth.Statement // how it reads, and what a classifier said of it
 }
 
-// undecidedLessonError is a lesson that is like a rule that is known, which no classifier has compared it with.
-type undecidedLessonError struct {
-	lesson  *newLesson
-	outcome *db.FactOutcome
-}
-
-func (e *undecidedLessonError) Error() string {
-	return fmt.Sprintf("the lesson %q is undecided", e.lesson.statement.Key)
-}
-
 // lessonsOf are the rules that the model drew from corrections, and from no words but a person's. One that the
 // model gives no source of came from the only correction, unless a tool has said something, too.
 func lessonsOf(r *model.Reflection, events, corrections []*harvestedEvent) []*newLesson {
@@ -90,7 +80,7 @@ func domainOf(key string) string {
 
 // compareLessons looks for the rules that lessons may confirm or contradict, as a consolidation does for
 // facts: by meaning, and where two are alike, by the classifier. It holds no connection meanwhile.
-func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lessons []*newLesson) error {
+func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lessons []*newLesson, judge *truth.Judge) error {
 	if len(lessons) == 0 {
 		return nil
 	}
@@ -117,30 +107,50 @@ func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lesso
 		if vectors != nil {
 			l.params.Embedding, l.params.EmbeddingModel = w.vector(vectors[i])
 		}
-		if w.config.Models.Classifier == nil {
-			continue
+	}
+	for _, l := range lessons {
+		if !judge.Asks() {
+			break
 		}
-		dry := *l.params
-		dry.DryRun, dry.Undecided = true, truth.Return
-		var outcome *db.FactOutcome
-		err := w.inModel(ctx, func(tx pgx.Tx) (err error) {
-			outcome, err = w.queries.LessonRecord(ctx, tx, &dry)
-			return err
-		})
+		outcome, err := w.lookForRules(ctx, l)
+		if w.isOutlived(ctx, err) && dropVectors(lessons) {
+			outcome, err = w.lookForRules(ctx, l)
+		}
 		if err != nil {
-			return fmt.Errorf("look for rules like %q: %w", l.statement.Key, db.Wrap(err))
+			return fmt.Errorf("look for rules that are alike: %w", db.Wrap(err))
 		}
-		if err := w.judgeLesson(ctx, l, outcome); err != nil {
+		if err := l.decide(ctx, judge.Compare, outcome); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// judgeLesson lets the classifier read a lesson and what it is like.
-func (w *harvestWorker) judgeLesson(ctx context.Context, l *newLesson, outcome *db.FactOutcome) error {
-	one := []*truth.Statement{&l.statement}
-	if _, err := truth.Judge(ctx, w.config.Models.Classifier, one, []*db.FactOutcome{outcome}); err != nil {
+// lookForRules is what a lesson would be to the rules that are there.
+func (w *harvestWorker) lookForRules(ctx context.Context, l *newLesson) (outcome *db.FactOutcome, err error) {
+	dry := *l.params
+	dry.DryRun, dry.Undecided = true, truth.Return
+	err = w.inModel(ctx, func(tx pgx.Tx) (err error) {
+		outcome, err = w.queries.LessonRecord(ctx, tx, &dry)
+		return err
+	})
+	return outcome, err
+}
+
+// dropVectors takes the vectors of lessons; it says whether there were any.
+func dropVectors(lessons []*newLesson) (had bool) {
+	for _, l := range lessons {
+		had = had || l.params.Embedding != nil
+		l.params.Embedding, l.params.EmbeddingModel = nil, nil
+	}
+	return had
+}
+
+// decide lets a judge read a lesson and what it is like.
+func (l *newLesson) decide(
+	ctx context.Context, judge func(context.Context, []*truth.Statement, []*db.FactOutcome) error, outcome *db.FactOutcome,
+) error {
+	if err := judge(ctx, []*truth.Statement{&l.statement}, []*db.FactOutcome{outcome}); err != nil {
 		return err
 	}
 	if len(l.statement.Decisions) == 0 {
@@ -154,15 +164,15 @@ func (w *harvestWorker) judgeLesson(ctx context.Context, l *newLesson, outcome *
 	return nil
 }
 
-// recordLesson states a lesson. What is undecided is an *undecidedLessonError.
+// recordLesson states a lesson. What is undecided is an *undecidedError.
 func (w *harvestWorker) recordLesson(ctx context.Context, conn db.DBTX, l *newLesson, undecided string) error {
 	l.params.Undecided = undecided
 	outcome, err := w.queries.LessonRecord(ctx, conn, l.params)
 	if err != nil {
 		return fmt.Errorf("record a lesson: %w", db.Wrap(err))
 	}
-	if outcome.Action == truth.Undecided {
-		return &undecidedLessonError{lesson: l, outcome: outcome}
+	if truth.HasUndecided(outcome) {
+		return &undecidedError{statement: &l.statement, outcome: outcome}
 	}
 	return nil
 }

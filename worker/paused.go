@@ -55,7 +55,7 @@ func (w *Worker) followPauses(ctx context.Context, events <-chan *river.Event) {
 
 // loadPauses takes over the queues that were paused before the worker started.
 func (w *Worker) loadPauses(ctx context.Context) error {
-	for _, queue := range []string{queueConsolidation, queueMaintenance, queueSweep} {
+	for queue := range w.config.sharedQueues() {
 		w.paused.set(queue, false)
 	}
 	rows, err := w.pool.Query(ctx, "SELECT q.name FROM hippocampus.river_queue q WHERE q.paused_at IS NOT NULL")

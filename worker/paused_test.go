@@ -44,7 +44,7 @@ func TestPausedQueue(t *testing.T) {
 	notify("pause")
 	b.eventually(t, "all queues to be paused", func() bool {
 		err := b.Ready(t.Context())
-		return err != nil && strings.Contains(err.Error(), "consolidation") && strings.Contains(err.Error(), "maintenance, sweep; ")
+		return err != nil && strings.Contains(err.Error(), "consolidation") && strings.Contains(err.Error(), "maintenance, sleep, sweep; ")
 	})
 	require.GreaterOrEqual(t, paused(), 3.0)
 	notify("resume")

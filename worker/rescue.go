@@ -2,14 +2,17 @@ package worker
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
 
 // lifeGrace is how long a job that shows a sign of life has for it. One that is late is given to
 // another worker too, and one of them finds the other at work.
-const lifeGrace = 5 * time.Second
+const lifeGrace = 15 * time.Second
 
 // rescue makes jobs of kinds that take hours available again where they say that they run, and no session
 // holds their lock: hippocampus.<kind> <id>. River itself would wait for their time limit. One that has
@@ -18,6 +21,16 @@ const rescue = `UPDATE hippocampus.river_job r SET state = 'available', schedule
 	jsonb_build_object('at', now(), 'attempt', r.attempt, 'error', 'its worker is gone', 'trace', ''))
 	WHERE r.kind = ANY ($1::text[]) AND r.queue = $2 AND r.state = 'running' AND r.attempt < r.max_attempts
 		AND r.attempted_at < now() - make_interval(secs => $3) AND NOT hippocampus._is_held('hippocampus.' || r.kind || ' ' || r.id)`
+
+// showLife takes the lock by which others know that a session works on a job, before anything that may take long. It
+// says no where another one has it.
+func showLife(ctx context.Context, conn *pgx.Conn, kind string, id int64) (shown bool, err error) {
+	err = conn.QueryRow(ctx, "SELECT pg_try_advisory_lock(hashtextextended('hippocampus.' || $1::text || ' ' || $2::bigint, 0))", kind, id).Scan(&shown)
+	if err != nil {
+		return false, fmt.Errorf("show a sign of life: %w", db.Wrap(err))
+	}
+	return shown, nil
+}
 
 // rescueKilled has rebuilds of anchors and builds of vector indexes that were killed taken up again: by the clock.
 func (w *Worker) rescueKilled() {

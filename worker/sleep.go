@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -33,7 +34,7 @@ func (SleepArgs) Kind() string { return "sleep" }
 
 // InsertOpts are those of enqueue_sleep.
 func (SleepArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: sleepAttempts, Queue: queueMaintenance}
+	return river.InsertOpts{MaxAttempts: sleepAttempts, Queue: queueSleep}
 }
 
 type sleepWorker struct {
@@ -46,22 +47,23 @@ func (w *sleepWorker) Timeout(*river.Job[SleepArgs]) time.Duration { return slee
 
 // Work links, tags and merges memories, which needs no model, and then makes clusters of episodes and
 // draws insights from them, as far as the policy's budget of model calls goes. Each cluster is stored
-// in a transaction of its own: an attempt that is cut off loses none, and the next one goes on.
+// in a transaction of its own: an attempt that is cut off loses none, and the next one goes on. The report's status
+// is the job's, which the database sees to.
 func (w *sleepWorker) Work(ctx context.Context, job *river.Job[SleepArgs]) error {
-	report, err := w.queries.SleepStart(ctx, w.pool, job.Args.ReportID)
+	report, err := w.queries.SleepGet(ctx, w.pool, job.Args.ReportID)
 	if errors.Is(err, pgx.ErrNoRows) { // the user was forgotten
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("read the report: %w", db.Wrap(err))
 	}
-	s := &sleep{sleepWorker: w, id: job.Args.ReportID, report: report}
+	s := &sleep{sleepWorker: w, id: job.Args.ReportID, report: report, until: time.Now().Add(sleepTimeout * 2 / 3)}
 	err = s.run(ctx)
-	if err == nil {
-		return s.end(ctx, "completed", nil)
-	}
-	if job.Attempt >= job.MaxAttempts {
-		err = errors.Join(err, s.end(context.WithoutCancel(ctx), "failed", err))
+	if wait, limited := rateLimit(err, snoozes(job.Metadata)+1); limited && ctx.Err() == nil {
+		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait.Round(time.Millisecond).String(), "error", err)
+		s.note(ctx, err)
+		w.metrics.snoozed(job.Kind)
+		return river.JobSnooze(max(wait, minSnooze))
 	}
 	return err
 }
@@ -69,20 +71,17 @@ func (w *sleepWorker) Work(ctx context.Context, job *river.Job[SleepArgs]) error
 type sleep struct {
 	*sleepWorker
 	id     uuid.UUID
-	report *db.SleepStartRow
-	calls  int // of models, left
+	report *db.SleepGetRow
+	calls  int       // of models, left
+	until  time.Time // when it stops waiting for a model
 }
 
-func (s *sleep) end(ctx context.Context, status string, reason error) error {
-	params := &db.SleepEndParams{ID: s.id, Status: status}
-	if reason != nil {
-		text := model.CleanText(reason.Error())
-		params.Error = &text
+// note writes down why a sleep waits, which River doesn't.
+func (s *sleep) note(ctx context.Context, reason error) {
+	err := s.queries.SleepSetError(ctx, s.pool, &db.SleepSetErrorParams{Error: model.CleanText(reason.Error()), ID: s.id})
+	if err != nil {
+		s.logger.WarnContext(ctx, "can't write down why a sleep waits", "report", s.id, "error", db.Wrap(err))
 	}
-	if err := s.queries.SleepEnd(ctx, s.pool, params); err != nil {
-		return fmt.Errorf("end the report: %w", db.Wrap(err))
-	}
-	return nil
 }
 
 func (s *sleep) run(ctx context.Context) error {
@@ -162,12 +161,13 @@ func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow)
 	chars := 0
 	for i, r := range rows {
 		ids[i] = r.ID
-		if chars += len(r.Content); chars > s.config.MaxConversationChars {
+		if chars > s.config.MaxConversationChars {
 			continue // it is of the cluster, but no model reads it
 		}
-		conversation.Turns = append(conversation.Turns, model.Turn{
-			At: r.OccurredFrom, Author: "memory", Sequence: int64(i + 1), Text: s.head(r.Content, s.config.MaxEmbedTokens, s.maxEmbedChars()),
-		})
+		turn := model.Turn{At: r.OccurredFrom, Author: "memory", Sequence: int64(i + 1), Text: s.embeddable(r.Content)}
+		if chars += utf8.RuneCountInString(turn.Author) + utf8.RuneCountInString(turn.Text); chars <= s.config.MaxConversationChars {
+			conversation.Turns = append(conversation.Turns, turn)
+		}
 	}
 	if len(conversation.Turns) == 0 {
 		return nil
@@ -175,13 +175,20 @@ func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow)
 	calls := 1
 	summary, err := s.config.Models.Summarizer.Summarize(ctx, conversation)
 	if err != nil {
+		if _, limited := rateLimit(err, 1); limited { // which cost nothing
+			calls = 0
+		}
 		return errors.Join(fmt.Errorf("name a cluster: %w", err), s.spend(ctx, calls))
 	}
 	name := model.CleanText(summary.Content)
 	var insights []model.Insight
 	if s.calls > 1 {
 		calls++
-		reflection, err := s.config.Models.Reflector.Reflect(ctx, conversation)
+		var reflection *model.Reflection
+		err := s.patiently(ctx, s.until, func() (err error) { // or the name would have to be paid again
+			reflection, err = s.config.Models.Reflector.Reflect(ctx, conversation)
+			return err
+		})
 		if err != nil {
 			return errors.Join(fmt.Errorf("draw insights from a cluster: %w", err), s.spend(ctx, calls))
 		}

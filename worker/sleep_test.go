@@ -14,24 +14,26 @@ import (
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
+// alike is an embedder to which all talk of the same.
+func alike(_ context.Context, texts []string) ([][]float32, error) {
+	all := make([][]float32, len(texts))
+	for i := range texts {
+		all[i] = vectors([]string{"the same"})[0]
+	}
+	return all, nil
+}
+
+// episodes makes runs of four, two hours apart, all of them over, with their vectors.
+func (b *bundle) episodes(t *testing.T, runs int) {
+	t.Helper()
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'app', 'run ' || r || ' part ' || i, 'episodic',
+			p_occurred_from => now() - make_interval(hours => 2 * r) + make_interval(mins => i), p_embedding => $2, p_embedding_model => 'script/v1')
+		FROM generate_series(1, $1::int) r, generate_series(1, 4) i`, runs, pgvector.NewVector(vectors([]string{"the same"})[0]))
+	require.NoError(t, err)
+}
+
 func TestSleep(t *testing.T) {
 	t.Parallel()
-	// What all talk of the same has one vector.
-	alike := func(_ context.Context, texts []string) ([][]float32, error) {
-		all := make([][]float32, len(texts))
-		for i := range texts {
-			all[i] = vectors([]string{"the same"})[0]
-		}
-		return all, nil
-	}
-	// episodes makes runs of four, two hours apart, all of them over, with their vectors.
-	episodes := func(t *testing.T, b *bundle, runs int) {
-		t.Helper()
-		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'app', 'run ' || r || ' part ' || i, 'episodic',
-				p_occurred_from => now() - make_interval(hours => 2 * r) + make_interval(mins => i), p_embedding => $2, p_embedding_model => 'script/v1')
-			FROM generate_series(1, $1::int) r, generate_series(1, 4) i`, runs, pgvector.NewVector(vectors([]string{"the same"})[0]))
-		require.NoError(t, err)
-	}
 	asleep := func(t *testing.T, b *bundle) uuid.UUID {
 		t.Helper()
 		var id uuid.UUID
@@ -63,7 +65,7 @@ func TestSleep(t *testing.T) {
 		b := setup(t, &script{embed: alike}, nil)
 		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_consolidation_policy('app', '{"sleep_model_calls": 5}')`)
 		require.NoError(t, err)
-		episodes(t, b, 4)
+		b.episodes(t, 4)
 		b.start(t)
 		require.Equal(t, "3 2 5 5", report(t, b, asleep(t, b), "completed"))
 		require.Equal(t, 12, b.count(t, "SELECT count(*) FROM hippocampus.memory_cluster_members"))
@@ -90,7 +92,7 @@ func TestSleep(t *testing.T) {
 	t.Run("PaysOnce", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{embed: alike}, nil)
-		episodes(t, b, 1)
+		b.episodes(t, 1)
 		b.start(t)
 		require.Equal(t, "1 1 2 2", report(t, b, asleep(t, b), "completed"))
 		embedded(t, b)
@@ -110,7 +112,7 @@ func TestSleep(t *testing.T) {
 		}}, nil)
 		_, err := b.pool.Exec(t.Context(), "SELECT hippocampus.remember('ada', 'app', 'The stand-up', 'summary')")
 		require.NoError(t, err)
-		episodes(t, b, 3)
+		b.episodes(t, 3)
 		b.start(t)
 		require.Equal(t, "3 3 6 6", report(t, b, asleep(t, b), "completed"))
 		require.Equal(t, 3, b.count(t, "SELECT count(*) FROM hippocampus.list_clusters('ada', 'app') WHERE name = 'The stand-up' AND members = 4"))
@@ -134,7 +136,7 @@ func TestSleep(t *testing.T) {
 		thread := b.thread(t, "I am allergic to nuts")
 		_, err := b.pool.Exec(t.Context(), "SELECT hippocampus.remember('ada', 'app', 'I am allergic to nuts', p_thread_id => $1)", thread)
 		require.NoError(t, err)
-		episodes(t, b, 2)
+		b.episodes(t, 2)
 		b.start(t)
 		require.Equal(t, "2 1 4 3", report(t, b, asleep(t, b), "completed"), "an insight in words that are there is not stored again")
 		require.Equal(t, 4, b.count(t, "SELECT count(*) FROM hippocampus.memory_links WHERE link_type = 'derived_from'"))
@@ -149,7 +151,7 @@ func TestSleep(t *testing.T) {
 	t.Run("IsTrustedAsTheLeastThatItRead", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{embed: alike}, nil)
-		episodes(t, b, 2)
+		b.episodes(t, 2)
 		_, err := b.pool.Exec(t.Context(), "UPDATE hippocampus.memories SET trust = 'tool' WHERE content = 'run 1 part 2'")
 		require.NoError(t, err)
 		b.start(t)
@@ -217,7 +219,7 @@ func TestSleep(t *testing.T) {
 		b := setup(t, &script{embed: alike, summarize: func(context.Context, *model.Conversation) (*model.Summary, error) {
 			return nil, fmt.Errorf("the model is away")
 		}}, nil)
-		episodes(t, b, 1)
+		b.episodes(t, 1)
 		id := asleep(t, b)
 		require.Equal(t, id, asleep(t, b), "one waits at a time")
 		_, err := b.pool.Exec(t.Context(), "UPDATE hippocampus.river_job SET max_attempts = 1 WHERE kind = 'sleep'")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,15 +23,6 @@ import (
 // schema is where River's tables are.
 const schema = "hippocampus"
 
-// The queues. The SQL functions that enqueue know them by name.
-const (
-	queueConsolidation = "consolidation"
-	queueSweep         = "sweep"
-	queueMaintenance   = "maintenance"
-)
-
-// Each generation of embeddings has a queue of its own beside these; see embedQueue.
-
 // Worker works on the jobs of a database. Make it with [New].
 type Worker struct {
 	client  *river.Client[pgx.Tx]
@@ -48,16 +38,20 @@ type Worker struct {
 	// what this process has done; see [Worker.Done]
 	finished, embedded, counted, storing atomic.Int64
 
-	// generations are those of embeddings that this worker has joined the queues of.
-	generations struct {
+	// taken are the queues that this worker takes jobs from.
+	taken struct {
 		sync.Mutex
-		joined []int32
+		generations []int32 // of embeddings, each of which has a queue
+		shared      bool    // those of all workers, too
 	}
 
 	// embedRate bounds how many rows are embedded by jobs; nil for no bound.
 	embedRate *rate.Limiter
 
 	paused pausedQueues
+
+	// dropped is whether the deployment has no vectors of this worker's model any more.
+	dropped atomic.Bool
 
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
@@ -98,11 +92,6 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 	river.AddWorker(workers, &retentionWorker{Worker: w})
 	river.AddWorker(workers, &sleepWorker{Worker: w})
 
-	queues := map[string]river.QueueConfig{queueMaintenance: {MaxWorkers: 2}}
-	if !config.EmbedOnly {
-		queues[queueConsolidation] = river.QueueConfig{MaxWorkers: config.ConsolidationWorkers}
-		queues[queueSweep] = river.QueueConfig{MaxWorkers: config.SweepWorkers}
-	}
 	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
 		// consolidation_jobs is the lasting record; of the sweeps nobody needs one for long.
 		CompletedJobRetentionPeriod: time.Hour,
@@ -115,7 +104,7 @@ func New(pool *pgxpool.Pool, config *Config) (*Worker, error) {
 		Middleware:        []rivertype.Middleware{&jobMeter{metrics: w.metrics}},
 		PeriodicJobs:      w.periodicJobs(),
 		PollOnly:          config.PollOnly,
-		Queues:            queues,
+		Queues:            config.sharedQueues(), // until Start, which leaves them to others where it must
 		// It would need the owner's rights.
 		ReindexerIndexNames:  []string{},
 		RescueStuckJobsAfter: config.RescueAfter,
@@ -195,56 +184,10 @@ func (w *Worker) check(ctx context.Context) error {
 	if err := CheckRights(ctx, w.pool); err != nil {
 		return err
 	}
-	return w.join(ctx)
-}
-
-// join takes part in embedding the generations of this worker's model.
-func (w *Worker) join(ctx context.Context) error {
-	embedder := w.config.Models.Embedder
-	found, err := db.EmbedderGenerations(ctx, w.pool, embedder.Name(), embedder.Dimension())
-	if err != nil {
+	if err := w.leaveShared(ctx); err != nil {
 		return err
 	}
-	w.generations.Lock()
-	defer w.generations.Unlock()
-	for _, g := range found {
-		if slices.Contains(w.generations.joined, g) {
-			continue
-		}
-		if err := w.client.Queues().Add(embedQueue(g), river.QueueConfig{MaxWorkers: w.config.SweepWorkers}); err != nil {
-			return fmt.Errorf("join the queue of generation %d: %w", g, err)
-		}
-		w.generations.joined = append(w.generations.joined, g)
-	}
-	return nil
-}
-
-// keepJoining joins generations of the same model that are begun while the worker runs.
-func (w *Worker) keepJoining() {
-	ticker := time.NewTicker(w.config.SweepInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-w.ctx.Done():
-			return
-		case <-w.client.Stopped():
-			return
-		case <-ticker.C:
-		}
-		ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
-		// a model whose generation was dropped has nothing more to join
-		if err := w.join(ctx); err != nil && w.ctx.Err() == nil {
-			w.logger.WarnContext(ctx, "can't look for generations of embeddings; will try again", "error", err)
-		}
-		cancel()
-	}
-}
-
-// joined is which generations this worker embeds.
-func (w *Worker) joined() []int32 {
-	w.generations.Lock()
-	defer w.generations.Unlock()
-	return slices.Clone(w.generations.joined)
+	return w.join(ctx)
 }
 
 // sweepEmbeddings enqueues a job for each generation that something is left to do for: by the clock,

@@ -28,9 +28,7 @@ BEGIN
         WHERE j.river_job_id = OLD.id AND j.status IN ('pending', 'running');
         RETURN NULL;
     END IF;
-    v_status := CASE NEW.state::text
-        WHEN 'running' THEN 'running' WHEN 'completed' THEN 'completed'
-        WHEN 'discarded' THEN 'failed' WHEN 'cancelled' THEN 'cancelled' ELSE 'pending' END;
+    v_status := hippocampus._river_status(NEW.state::text);
     IF cardinality(NEW.errors) > coalesce(cardinality(OLD.errors), 0) THEN -- and not an older one again
         v_error := NEW.errors[array_upper(NEW.errors, 1)] ->> 'error';
     END IF;

@@ -18,8 +18,8 @@ BEGIN
                 WHERE r.user_id = p_user_id AND r.app_name = p_app_name AND r.status IN ('pending', 'running'));
     END IF;
     INSERT INTO hippocampus.river_job (kind, args, queue, max_attempts)
-    VALUES ('sleep', jsonb_build_object('report_id', v_id), 'maintenance', 3);
-    PERFORM pg_notify('hippocampus.river_insert', '{"queue":"maintenance"}');
+    VALUES ('sleep', jsonb_build_object('report_id', v_id), 'sleep', 3);
+    PERFORM pg_notify('hippocampus.river_insert', '{"queue":"sleep"}');
     RETURN v_id;
 END
 $fn$;

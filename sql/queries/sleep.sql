@@ -1,11 +1,15 @@
--- name: SleepEnd :exec
-UPDATE hippocampus.sleep_reports SET status = @status, completed_at = now(), error = left(sqlc.narg(error)::text, 1000) WHERE id = @id;
-
 -- name: SleepEnqueue :one
 SELECT hippocampus.enqueue_sleep(p_user_id => @user_id, p_app_name => @app_name)::uuid AS id;
 
 -- name: SleepEnqueueDue :one
 SELECT hippocampus.enqueue_due_sleeps(p_limit => @max_rows)::integer AS enqueued;
+
+-- name: SleepGet :one
+SELECT r.user_id, r.app_name, r.model_calls, coalesce((
+    -- earlier, for what was committed after the last one had looked; to look twice changes nothing
+    SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
+    WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since
+FROM hippocampus.sleep_reports r WHERE r.id = @id;
 
 -- name: SleepListClusterable :many
 -- Episodes that have been in no cluster yet, in runs without a long pause or a change of subject, the last of which is over. A run
@@ -52,13 +56,8 @@ SET links = r.links + @links, tagged = r.tagged + @tagged, merged = r.merged + @
     changed_ids = (r.changed_ids || @changed_ids::uuid[])[1:1000]
 WHERE r.id = @id;
 
--- name: SleepStart :one
-UPDATE hippocampus.sleep_reports r SET status = 'running', started_at = now()
-WHERE r.id = @id
-RETURNING r.user_id, r.app_name, r.model_calls, coalesce((
-    -- earlier, for what was committed after the last one had looked; to look twice changes nothing
-    SELECT max(o.started_at) - interval '10 minutes' FROM hippocampus.sleep_reports o
-    WHERE o.user_id = r.user_id AND o.app_name = r.app_name AND o.status = 'completed'), '0001-01-02 UTC')::timestamptz AS since;
+-- name: SleepSetError :exec
+UPDATE hippocampus.sleep_reports r SET error = left(@error::text, 500) WHERE r.id = @id;
 
 -- name: SleepStoreCluster :one
 SELECT hippocampus._remember_cluster(p_user_id => @user_id, p_app_name => @app_name, p_memory_ids => @memory_ids::uuid[], p_name => @name,

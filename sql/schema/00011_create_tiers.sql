@@ -265,7 +265,7 @@ CREATE TABLE hippocampus.sleep_reports (
     CONSTRAINT sleep_reports_pkey PRIMARY KEY (id, user_id, app_name),
     CONSTRAINT sleep_reports_user_id_check CHECK (octet_length(user_id) BETWEEN 1 AND 255),
     CONSTRAINT sleep_reports_app_name_check CHECK (octet_length(app_name) BETWEEN 1 AND 255 AND app_name <> '*'),
-    CONSTRAINT sleep_reports_status_check CHECK (status IN ('pending', 'running', 'completed', 'failed')),
+    CONSTRAINT sleep_reports_status_check CHECK (status IN ('pending', 'running', 'completed', 'failed', 'cancelled')),
     CONSTRAINT sleep_reports_changed_ids_check CHECK (cardinality(changed_ids) <= 1000),
     CONSTRAINT sleep_reports_error_check CHECK (octet_length(error) <= 2000)
 );
