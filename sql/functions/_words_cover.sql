@@ -1,13 +1,14 @@
 -- Rows of a source that hold the words of a text: the share of its words that stand in them, each weighed by
 -- how rare it is among the user's rows. A word that no row has counts for nothing. Terms beyond 64, and rows
--- that hold a term which more than 5,000 rows have and no rarer one, are passed over.
+-- that hold a term which more than 5,000 rows have and no rarer one, are passed over. Beside the share, how many of its
+-- words these are.
 CREATE OR REPLACE FUNCTION hippocampus._words_cover(
     p_user_id text,
     p_app_name text,
     p_source text,
     p_text text,
     p_min double precision
-) RETURNS TABLE (row_id uuid, place bigint, cover double precision)
+) RETURNS TABLE (row_id uuid, place bigint, cover double precision, words double precision)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER ROWS 20
 SET search_path = pg_catalog, pg_temp
 AS $fn$
@@ -15,21 +16,23 @@ DECLARE
     v_rows double precision := (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, p_source) i);
     v_terms text[];
     v_idf double precision[];
+    v_breadth double precision[];
     v_all double precision;
 BEGIN
-    SELECT array_agg(w.term) FILTER (WHERE w.df <= 5000), array_agg(w.idf) FILTER (WHERE w.df <= 5000), sum(w.idf)
-    INTO v_terms, v_idf, v_all
+    SELECT array_agg(w.term) FILTER (WHERE w.df <= 5000), array_agg(w.idf) FILTER (WHERE w.df <= 5000),
+        array_agg(hippocampus._term_breadth(w.term)) FILTER (WHERE w.df <= 5000), sum(w.idf)
+    INTO v_terms, v_idf, v_breadth, v_all
     FROM hippocampus._term_weights(p_user_id, p_app_name, p_source,
         (hippocampus._query_terms(p_app_name, p_text))[:64], v_rows, true) w;
     RETURN QUERY
-    SELECT r.row_id, c.place, c.idf / v_all
-    FROM (SELECT h.number, h.place, sum(v_idf[h.n]) AS idf
+    SELECT r.row_id, c.place, c.idf / v_all, c.breadth
+    FROM (SELECT h.number, h.place, sum(v_idf[h.n]) AS idf, sum(v_breadth[h.n]) AS breadth
           FROM hippocampus._term_hits(p_user_id, p_app_name, p_source, v_terms) h
           GROUP BY h.number, h.place HAVING sum(v_idf[h.n]) >= p_min * v_all) c
     CROSS JOIN LATERAL hippocampus._term_row(p_user_id, p_app_name, p_source, c.number) r;
 END
 $fn$;
-COMMENT ON FUNCTION hippocampus._words_cover IS 'Rows that hold at least the share p_min of a text''s words, weighed by rarity.';
+COMMENT ON FUNCTION hippocampus._words_cover IS 'Rows that hold at least the share p_min of a text''s words, weighed by rarity, and how many words of it they hold.';
 REVOKE ALL ON FUNCTION hippocampus._words_cover FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus._words_cover
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -173,6 +173,76 @@ func TestForgetEvent(t *testing.T) {
 	})
 }
 
+// The events that tell what is forgotten: those of its source, and others where more than a word says so.
+func TestForgetPassesOverWhatTellsIt(t *testing.T) {
+	t.Parallel()
+	passed := func(t *testing.T, b *testBundle, ids ...uuid.UUID) []string {
+		t.Helper()
+		b.exec(t, "SELECT hippocampus.forget($1, $2, $3)", b.UserID, b.AppName, ids)
+		return list[string](t, b, `SELECT e.text FROM hippocampus.forgotten_events f
+			JOIN hippocampus.events e ON e.thread_id = f.thread_id AND e.sequence_num = f.sequence_num WHERE f.user_id = $1 ORDER BY e.created_at, e.sequence_num`, b.UserID)
+	}
+	colours := map[string][]string{
+		"red": {"My favourite colour is red", "The red truck delivers the parcel", "Error 30 on the door, red light on", "The colour of the door is blue"},
+		"红色":  {"我最喜欢的颜色是红色", "红色的卡车送来包裹", "门上亮起红色的灯", "门是蓝色的"},
+		"赤色":  {"好きな色は赤色です", "赤色のトラックが来た", "赤色のランプがつく", "ドアは青い"},
+	}
+	for value, texts := range colours {
+		t.Run("AWordAloneOfAnotherThing/"+value, func(t *testing.T) {
+			t.Parallel()
+			for _, sequences := range [][]int{{1}, {1, 2}} { // the source may be wider than what tells it
+				b := setup(t)
+				thread, _ := b.said(t, texts...)
+				state := func(value string, sequences []int) uuid.UUID {
+					return get[uuid.UUID](t, b, "SELECT fact_id FROM hippocampus.remember_facts($1, $2, $3, $4)", b.UserID, b.AppName,
+						toJSON(t, []map[string]any{{"key": "favourite_colour", "value": value, "sequences": sequences}}), thread)
+				}
+				b.exec(t, `SELECT hippocampus.upsert_fact($1, $2, 'custom', 'favourite_colour', to_jsonb($3::text), p_valid_from => '2020-01-01')`, b.UserID, b.AppName, value)
+				state("blue", []int{4}) // so that it stands in its history, of no source, too
+				fact := state(value, sequences)
+				require.Equal(t, texts[:len(sequences)], passed(t, b, fact))
+			}
+		})
+	}
+
+	t.Run("AnInsightOfAWord", func(t *testing.T) {
+		t.Parallel()
+		for insight, texts := range map[string][]string{
+			"Enjoys tea": {"Tea for me, always", "The tea shop closes at nine"}, "爱喝绿茶": {"我只要绿茶", "绿茶店九点关门"},
+		} {
+			b := setup(t)
+			thread, _ := b.said(t, texts...)
+			id := b.remember(t, insight)
+			b.draw(t, id, thread, 1, 1)
+			require.Equal(t, texts[:1], passed(t, b, id))
+		}
+	})
+
+	t.Run("AnywhereByItsWords", func(t *testing.T) {
+		t.Parallel()
+		for value, texts := range map[string][2]string{
+			"strongly dislikes redux": {"I strongly dislike redux", "Redux again? You know that I dislike it strongly"}, "非常讨厌加班": {"我非常讨厌加班", "说过了，我非常讨厌加班"},
+		} {
+			b := setup(t)
+			thread, _ := b.said(t, texts[0])
+			b.said(t, "nothing of it", texts[1])
+			require.Equal(t, texts[:], passed(t, b, b.drawnFact(t, "dislikes", value, thread, 1, 1)))
+		}
+	})
+
+	// Of what has no source, a word is all there is to look for, unless the key says more.
+	t.Run("OfNoSource", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.said(t, "I moved to Lisbon", "hello", "My favourite colour is red", "The red truck is in Lisbon")
+		state := func(key, value string) uuid.UUID {
+			return get[uuid.UUID](t, b, "SELECT hippocampus.upsert_fact($1, $2, 'profile', $3, to_jsonb($4::text))", b.UserID, b.AppName, key, value)
+		}
+		require.Equal(t, []string{"My favourite colour is red"}, passed(t, b, state("favourite_colour", "red")))
+		require.Equal(t, []string{"I moved to Lisbon", "My favourite colour is red", "The red truck is in Lisbon"}, passed(t, b, state("location", "Lisbon")))
+	})
+}
+
 // What took another memory's place gives it back when it goes, whatever deletes it.
 func TestReleaseSuperseded(t *testing.T) {
 	t.Parallel()
