@@ -1,7 +1,9 @@
 -- States a fact. Equal to the current value, it strengthens it. Different and newer, it takes its place, and
 -- the old value stays as history, closed at the time that the new one begins. Told to have begun earlier than
 -- values that are known, it is placed between them, and cuts short the one that held at that time only; equal to
--- the value that followed, it is that one, which began earlier than was known.
+-- the value that followed, it is that one, which began earlier than was known. Where that one had ended before anything
+-- followed (replaced under another key, or a lesson that was refuted), so has the new one, in the same way; what ended it
+-- being forgotten, nobody knows that.
 -- Much less sure (by more than fact_supersede_margin) than the value that held at that time, it is kept as
 -- history that never held, so that a guess does not replace what is known; so is one that a fact of another key
 -- contradicts (p_surer_id) which is that much surer. No two values ever hold at once:
@@ -35,6 +37,8 @@ DECLARE
     v_current hippocampus.facts;
     v_held hippocampus.facts; -- what held when the new value begins
     v_next hippocampus.facts; -- what is known to have followed
+    v_until timestamptz; -- when it is known to have ended
+    v_ended boolean; -- as what held then had, and nothing of its key followed
     v_guess boolean;
     v_earlier boolean; -- the next value is this one, and began now
     v_metadata jsonb;
@@ -57,7 +61,10 @@ BEGIN
     ORDER BY f.valid_from LIMIT 1;
     v_guess := p_surer_id IS NOT NULL OR coalesce(p_confidence < v_held.confidence
         - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
-    v_earlier := coalesce(v_next.value = p_value, false) AND NOT v_guess AND v_held.value IS DISTINCT FROM p_value;
+    v_until := CASE WHEN v_guess THEN v_from WHEN v_held.superseded_by IS NULL AND v_held.closed_by IS NOT NULL THEN v_next.valid_from
+        ELSE least(v_held.valid_until, v_next.valid_from) END;
+    v_ended := NOT v_guess AND v_until IS DISTINCT FROM v_next.valid_from;
+    v_earlier := coalesce(v_next.value = p_value, false) AND NOT v_guess AND NOT v_ended AND v_held.value IS DISTINCT FROM p_value;
     v_same := CASE WHEN v_earlier THEN v_next WHEN v_current.value = p_value THEN v_current WHEN v_held.value = p_value THEN v_held END;
     IF v_same.id IS NOT NULL THEN
         PERFORM hippocampus._restate_fact(v_same, CASE WHEN v_earlier THEN v_from END, p_confidence, p_embedding, p_embedding_model,
@@ -77,12 +84,13 @@ BEGIN
     END IF;
     INSERT INTO hippocampus.facts (recorded_at, valid_from, valid_until, closed_at, last_accessed_at, confidence,
         running_intensity, token_count, token_count_exact, id, thread_id, superseded_by, user_id, app_name, fact_type,
-        key, trust, value, metadata)
-    VALUES (p_now, v_from, CASE WHEN v_guess THEN v_from ELSE v_next.valid_from END,
-        CASE WHEN v_guess OR v_next.id IS NOT NULL THEN p_now END, p_now, p_confidence,
+        key, trust, closed_by, closed_reason, value, metadata)
+    VALUES (p_now, v_from, v_until, CASE WHEN v_until IS NOT NULL THEN p_now END, p_now, p_confidence,
         p_intensity, coalesce(p_token_count, hippocampus.estimate_tokens(hippocampus._fact_text(p_key, p_value))),
-        p_token_count IS NOT NULL, v_id, p_thread_id, CASE WHEN v_guess THEN coalesce(p_surer_id, v_held.id) ELSE v_next.id END,
-        p_user_id, p_app_name, p_fact_type, p_key, p_trust, p_value, v_metadata);
+        p_token_count IS NOT NULL, v_id, p_thread_id, CASE WHEN v_guess THEN coalesce(p_surer_id, v_held.id)
+            WHEN v_ended THEN v_held.superseded_by ELSE v_next.id END,
+        p_user_id, p_app_name, p_fact_type, p_key, p_trust, CASE WHEN v_ended THEN v_held.closed_by WHEN NOT v_guess AND v_next.id IS NOT NULL THEN 'key' END,
+        CASE WHEN v_ended THEN v_held.closed_reason END, p_value, v_metadata);
     RETURN coalesce(v_same.id, v_id);
 END
 $fn$;

@@ -26,6 +26,9 @@ BEGIN
     -- in the order in which all lock them: what holds, and is there, stays so until the end
     PERFORM FROM hippocampus.memories m
     WHERE m.id IN (p_old_id, p_new_id) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR NO KEY UPDATE;
+    PERFORM FROM hippocampus.facts f -- the current ones: of a key, its writers lock the others in an order of their own
+    WHERE f.id IN (p_old_id, p_new_id) AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.valid_until IS NULL
+    ORDER BY f.id FOR NO KEY UPDATE;
     FOR v_row IN
         SELECT 'fact' AS source, f.id, f.superseded_by, f.valid_from, f.valid_until IS NULL AS current FROM hippocampus.facts f
         WHERE f.id IN (p_old_id, p_new_id) AND f.user_id = p_user_id AND f.app_name = p_app_name

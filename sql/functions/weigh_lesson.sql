@@ -22,7 +22,7 @@ BEGIN
     UPDATE hippocampus.facts f
     SET confidence = hippocampus._lesson_confidence(p_app_name, f.confidence, p_confirmed, p_weight)
     WHERE f.id = p_lesson_id AND f.user_id = p_user_id AND f.app_name = p_app_name
-      AND f.fact_type = 'rule' AND f.valid_until IS NULL
+      AND f.fact_type = 'rule' AND f.metadata ? 'domain' AND f.valid_until IS NULL
     RETURNING f.confidence INTO v_confidence;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'lesson % is unknown, or holds no longer', coalesce(p_lesson_id::text, 'null')

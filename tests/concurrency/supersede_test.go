@@ -54,6 +54,36 @@ func TestSupersede(t *testing.T) {
 		require.Equal(t, lower, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories WHERE superseded_by IS NULL"))
 	})
 
+	// Who states another value of a key does not wait for who supersedes; the one who comes second is told.
+	t.Run("DoesNotReplaceWhatEndedMeanwhile", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		berlin := get[uuid.UUID](t, b, `SELECT hippocampus.upsert_fact('ada', 'app', 'profile', 'city', '"Berlin"')`)
+		home := get[uuid.UUID](t, b, `SELECT hippocampus.upsert_fact('ada', 'app', 'profile', 'home', '"Lisbon"')`)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do(`SELECT hippocampus.upsert_fact('ada', 'app', 'profile', 'city', '"Paris"')`)
+		waiting := second.waits(supersede, berlin, home)
+		first.do("COMMIT")
+		waiting.fails(t, "HC009")
+	})
+
+	// The key before its rows, as whoever states it locks them.
+	t.Run("IsTakenBackInTheOrderOfLocks", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		const upsert = `SELECT hippocampus.upsert_fact('ada', 'app', 'profile', 'city', to_jsonb($1::text), p_valid_from => $2::text::timestamptz)`
+		berlin := get[uuid.UUID](t, b, upsert, "Berlin", "2020-01-01")
+		get[uuid.UUID](t, b, upsert, "Paris", "2024-01-01")
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do(upsert, "Paris", "2024-01-01")
+		waiting := second.waits("SELECT hippocampus.revert_supersession('ada', 'app', $1)", berlin)
+		first.do(upsert, "Rome", "2022-01-01")
+		first.do("COMMIT")
+		waiting.fails(t, "HC009")
+	})
+
 	t.Run("DoesNotFindWhatIsForgotten", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)

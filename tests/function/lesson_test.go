@@ -159,6 +159,8 @@ func TestRecordLesson(t *testing.T) {
 		require.InDelta(t, 0.1625, weigh(false, 1), 1e-9) // below the floor: it holds no longer
 		require.Empty(t, lessons(t, b))
 		b.refuses(t, "HC011", "holds no longer", "SELECT hippocampus.weigh_lesson($1, $2, $3, true)", b.UserID, b.AppName, id)
+		plain := get[uuid.UUID](t, b, `SELECT hippocampus.upsert_fact($1, $2, 'rule', 'greeting', '"Say hello"')`, b.UserID, b.AppName)
+		b.refuses(t, "HC011", plain.String(), "SELECT hippocampus.weigh_lesson($1, $2, $3, false)", b.UserID, b.AppName, plain) // a rule, no lesson
 	})
 
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
