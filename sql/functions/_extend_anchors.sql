@@ -22,19 +22,14 @@ BEGIN
         RETURN;
     END IF;
     v_settings := hippocampus._anchor_settings(p_app_name);
-    WITH near AS MATERIALIZED (
-        SELECT v.row_id AS anchor_id, v.similarity
-        FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_embedding::public.vector, 100) v
-        WHERE v.similarity >= (v_settings -> 'theta')::double precision
-    )
     INSERT INTO hippocampus.anchor_chunks (generation, score, anchor_id, row_id, chunk_id, memory_id, user_id, app_name, tier)
-    SELECT g.generation, n.similarity, n.anchor_id, p_row_id, CASE p_origin WHEN 'chunk' THEN p_row_id END,
+    SELECT g.generation, n.similarity, n.id, p_row_id, CASE p_origin WHEN 'chunk' THEN p_row_id END,
         CASE p_origin WHEN 'memory' THEN p_row_id END, p_user_id, p_app_name, 'episodic'
-    FROM near n
-    JOIN hippocampus.anchors a ON a.id = n.anchor_id AND a.user_id = p_user_id AND a.app_name = p_app_name
-    JOIN unnest(ARRAY[nullif(v_index.serving, 0), v_index.building]) AS g (generation)
-        ON a.since <= g.generation AND a.until >= g.generation
-    ORDER BY n.anchor_id
+    FROM unnest(ARRAY[nullif(v_index.serving, 0), v_index.building]) AS g (generation)
+    CROSS JOIN LATERAL hippocampus._near_anchors(p_user_id, p_app_name, g.generation, p_embedding::public.vector,
+        (v_settings -> 'theta')::double precision, 100, true) n
+    WHERE g.generation IS NOT NULL
+    ORDER BY n.id
     ON CONFLICT (anchor_id, generation, row_id, user_id, app_name) DO NOTHING;
     DELETE FROM hippocampus.anchor_chunks d USING (
         SELECT l.anchor_id, l.generation FROM hippocampus.anchor_chunks l

@@ -1,6 +1,7 @@
 -- What a description means: memories and facts, of the history too, whose vector is as near to it as p_threshold,
 -- or, without a vector on either side, that hold that share of its words. A summary of a thread goes with the events that
--- it tells; the name of a cluster tells of memories that may have faded, and is meant by itself.
+-- it tells, and takes no place among p_limit; the name of a cluster tells of memories that may have faded, and is meant
+-- by itself.
 CREATE OR REPLACE FUNCTION hippocampus._meant_rows(
     p_user_id text,
     p_app_name text,
@@ -15,15 +16,25 @@ AS $fn$
 DECLARE
     v_threshold double precision := coalesce(p_threshold, (hippocampus._bands(p_app_name) ->> 'forget')::double precision);
     v_generation integer := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).generation;
+    v_reach integer := p_limit;
+    v_further boolean;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_query', p_query, 1, 1048576);
     PERFORM hippocampus._check_range('p_threshold', v_threshold, 0, 1);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
+    LOOP
+        SELECT count(*) = v_reach AND count(*) FILTER (WHERE m.memory_type = 'summary' AND m.thread_id IS NOT NULL) > v_reach - p_limit INTO v_further
+        FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding, v_reach) v
+        LEFT JOIN hippocampus.memories m ON m.id = v.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
+        WHERE v.similarity >= v_threshold;
+        EXIT WHEN NOT v_further;
+        v_reach := 4 * v_reach;
+    END LOOP;
     RETURN QUERY
     WITH found AS (
         SELECT s.source, v.row_id, v.similarity FROM (VALUES ('memory'), ('fact')) AS s (source)
-        CROSS JOIN LATERAL hippocampus._vector_hits(p_user_id, p_app_name, s.source, p_query_embedding, p_limit) v
+        CROSS JOIN LATERAL hippocampus._vector_hits(p_user_id, p_app_name, s.source, p_query_embedding, v_reach) v
         UNION ALL
         SELECT s.source, c.row_id, c.cover FROM (VALUES ('memory'), ('fact')) AS s (source)
         CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, s.source, p_query, v_threshold) c

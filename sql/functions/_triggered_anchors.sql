@@ -22,8 +22,8 @@ BEGIN
         SELECT a.id, 'lexical' AS way FROM hippocampus._anchor_grams(p_query, v_config) g
         JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = g.key
         UNION ALL
-        SELECT v.row_id, 'semantic' FROM hippocampus._vector_hits(p_user_id, p_app_name, 'anchor', p_query_embedding, 20) v
-        WHERE v.similarity >= p_semantic_theta
+        SELECT v.id, 'semantic'
+        FROM hippocampus._near_anchors(p_user_id, p_app_name, p_generation, p_query_embedding, p_semantic_theta, 20, false) v
         UNION ALL
         SELECT a.id, 'project' FROM unnest(p_project_anchors) AS t (term)
         JOIN hippocampus.anchors a ON a.user_id = p_user_id AND a.app_name = p_app_name AND a.key = hippocampus._anchor_key(t.term, v_config)

@@ -237,5 +237,5 @@ DELETE FROM hippocampus.postings WHERE source = 'chunk';
 DELETE FROM hippocampus.posting_totals WHERE source = 'chunk';
 DELETE FROM hippocampus.embeddings WHERE source IN ('chunk', 'anchor');
 DELETE FROM hippocampus.embedding_queue WHERE source IN ('chunk', 'anchor');
-DELETE FROM hippocampus.vector_indexes WHERE source = 'chunk';
+DELETE FROM hippocampus.vector_indexes WHERE source IN ('chunk', 'anchor');
 -- +goose StatementEnd

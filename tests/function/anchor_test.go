@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
 // nearTo is a vector at a cosine of the first axis's.
@@ -140,6 +142,26 @@ func TestLookupAnchors(t *testing.T) {
 		b.refuses(t, "HC009", "'the' cannot be an anchor", "SELECT hippocampus.put_anchor_denylist($1, $2, '{the}')", b.UserID, b.AppName)
 	})
 
+	// Nor do they, or those of a rebuild that goes on, take the places of the others among the nearest.
+	t.Run("DeniedAnchorsTakeNobodysPlace", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.corpus(t)
+		fill := func(term string, since, n int) {
+			b.exec(t, `WITH a AS (INSERT INTO hippocampus.anchors (user_id, app_name, since, until, df, key, kind, term)
+					SELECT $1, $2, $4::integer, $4::integer, 1, $3 || n, 'word', $3 || n FROM generate_series(1, $5) n RETURNING id)
+				INSERT INTO hippocampus.embeddings (dimension, row_id, user_id, app_name, source, embedding) SELECT $6::integer, a.id, $1, $2, 'anchor', $7::public.halfvec FROM a`,
+				b.UserID, b.AppName, term, since, n, dbtest.DefaultDimension, nearTo(0.999))
+		}
+		fill("denied", 1, 30)
+		fill("building", 2, 130)
+		b.exec(t, "SELECT hippocampus.put_anchor_denylist($1, $2, ARRAY(SELECT 'denied' || n FROM generate_series(1, 30) n))", b.UserID, b.AppName)
+		require.Equal(t, []string{"liveness restarts a container"}, hitTexts(b.lookup(t, "what is it", "p_query_embedding => $4", nearTo(1))))
+		b.document(t, "new.md", "", chunk(1, "", "stored meanwhile"))
+		b.embedChunks(t, map[string]any{"stored meanwhile": nearTo(1)})
+		require.Contains(t, hitTexts(b.lookup(t, "liveness", "")), "stored meanwhile")
+	})
+
 	t.Run("IsAnArmOfSearchAndWindowWhenAskedFor", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -226,6 +248,25 @@ func TestAnchorTiers(t *testing.T) {
 			JOIN hippocampus.anchors a ON a.id = l.anchor_id WHERE l.user_id = $1 AND a.key = 'live' ORDER BY (c.content LIKE 'piece%'), c.content DESC`, b.UserID))
 	})
 
+	// A part of a word says nothing: «party» has no art.
+	t.Run("AnAnchorIsSaidByWords", func(t *testing.T) {
+		t.Parallel()
+		for term, c := range map[string]struct {
+			changed string
+			stays   bool
+		}{
+			"art": {"the party starts", false}, "Art": {"some ARTS, a party", true}, "green tea": {"a greenish teapot", false}, "green teas": {"Green tea!", true},
+			"探针": {"存活探针重启容器", true}, "探测": {"存活探针重启容器", false}, "gpt模型": {"用gpt模型训练", false}, // which no question finds either
+		} {
+			b := setup(t)
+			b.document(t, "a.md", "", chunk(1, "", "say "+term))
+			b.exec(t, `INSERT INTO hippocampus.anchors (user_id, app_name, since, until, df, key, kind, term, witnesses)
+				SELECT $1, $2, 1, 1, 1, hippocampus._anchor_key($3, 'pg_catalog.english'), 'word', $3, ARRAY(SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1)`, b.UserID, b.AppName, term)
+			b.document(t, "a.md", "", chunk(1, "", c.changed))
+			require.Equal(t, c.stays, get[bool](t, b, "SELECT EXISTS (SELECT FROM hippocampus.anchors WHERE user_id = $1)", b.UserID), term)
+		}
+	})
+
 	t.Run("AnAnchorGoesWithTheLastThatSaysIt", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
@@ -240,6 +281,8 @@ func TestAnchorTiers(t *testing.T) {
 		require.Equal(t, []string{"Liveness"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
 		b.document(t, "volumes.md", "", chunk(1, "", "a folder keeps files, a volume too")) // which waits for the night
 		require.Empty(t, b.lookup(t, "volume", ""))
+		b.document(t, "probes.md", "", chunk(1, "", "livenesses, and an aliveness")) // of which the one is its word
+		require.Equal(t, []string{"Liveness"}, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
 		b.exec(t, "SELECT hippocampus.delete_document($1, $2, 'probes.md')", b.UserID, b.AppName)
 		require.Empty(t, list[string](t, b, "SELECT a.term FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID))
 		require.Zero(t, get[int64](t, b, "SELECT count(*) FROM hippocampus.embeddings e WHERE e.user_id = $1 AND e.source = 'anchor'", b.UserID))

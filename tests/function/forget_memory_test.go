@@ -1,6 +1,7 @@
 package function_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,26 @@ func TestForgetMemory(t *testing.T) {
 				require.Contains(t, ids, derived)
 			}
 		}
+	})
+
+	// A summary of a thread goes with its events, and takes nobody's place among those that are meant.
+	t.Run("TheLimitIsOfWhatIsMeant", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread := b.thread(t)
+		for i := range 9 {
+			b.rememberWith(t, fmt.Sprint("summary ", i), "p_memory_type => 'summary', p_thread_id => $5, p_from_seq => $6, p_embedding => $7", thread, i+1, nearTo(0.99))
+		}
+		for i := range 3 {
+			b.rememberWith(t, fmt.Sprint("insight ", i), "p_embedding => $5", nearTo(0.9-float64(i)/100))
+		}
+		b.rememberWith(t, "far from it", "p_embedding => $5", nearTo(0.1))
+		const meant = "SELECT text FROM hippocampus.preview_forget($1, $2, 'it', $3, 0.5, $4) WHERE meant"
+		for limit, want := range map[int][]string{1: {"insight 0"}, 2: {"insight 0", "insight 1"}, 100: {"insight 0", "insight 1", "insight 2"}} {
+			require.Equal(t, want, list[string](t, b, meant, b.UserID, b.AppName, nearTo(1), limit))
+		}
+		b.exec(t, "SELECT hippocampus.forget_memory($1, $2, 'it', $3, 0.5, 2)", b.UserID, b.AppName, nearTo(1))
+		require.Equal(t, []string{"insight 2"}, list[string](t, b, meant, b.UserID, b.AppName, nearTo(1), 100))
 	})
 
 	t.Run("ErasesTheLogWhereAsked", func(t *testing.T) {

@@ -57,6 +57,22 @@ func TestDown(t *testing.T) {
 		require.Equal(t, 8, up(t, databaseURL, 8).Dimension)
 	})
 
+	// Vectors of documents, and of their anchors, go with their tables, and so does that they had an index.
+	t.Run("TakesTheIndexesOfDocumentsAlong", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		conn := connect(t, databaseURL)
+		_, err := conn.Exec(t.Context(), `INSERT INTO hippocampus.vector_indexes (generation, user_id, app_name, source, index_name)
+			SELECT 1, 'ada', 'app', s, s FROM unnest('{memory,chunk,anchor}'::text[]) s`)
+		require.NoError(t, err)
+		_, err = migrator(t, databaseURL, 0).Down(t.Context(), 11)
+		require.NoError(t, err)
+		var left string
+		require.NoError(t, conn.QueryRow(t.Context(), "SELECT string_agg(source, ' ') FROM hippocampus.vector_indexes").Scan(&left))
+		require.Equal(t, "memory", left)
+	})
+
 	t.Run("RefusesWhatIsNoOlderVersion", func(t *testing.T) {
 		t.Parallel()
 		databaseURL := dbtest.Empty(t, "")
