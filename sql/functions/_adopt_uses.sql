@@ -19,14 +19,14 @@ BEGIN
         CROSS JOIN LATERAL hippocampus._episode_at(p_user_id, p_app_name, u.thread_id, u.sequence_num) AS e (id)
         WHERE u.thread_id = p_thread_id AND u.user_id = p_user_id AND u.app_name = p_app_name
     ), used AS (
-        SELECT m.id, t.uses, t.last_accessed_at
+        SELECT m.id, least(m.access_count::bigint + t.uses, 2147483647)::integer AS uses, t.last_accessed_at
         FROM (SELECT o.id, max(o.access_count) AS uses, max(o.last_accessed_at) AS last_accessed_at FROM told o GROUP BY o.id) t
         JOIN hippocampus.memories m ON m.id = t.id AND m.user_id = p_user_id AND m.app_name = p_app_name
         ORDER BY m.id FOR NO KEY UPDATE OF m
     ), adopted AS (
         UPDATE hippocampus.memories m
-        SET access_count = m.access_count + u.uses, last_accessed_at = greatest(m.last_accessed_at, u.last_accessed_at),
-            retention_score = hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count + u.uses,
+        SET access_count = u.uses, last_accessed_at = greatest(m.last_accessed_at, u.last_accessed_at),
+            retention_score = hippocampus._retention(p, m.initial_score, m.running_intensity, u.uses,
                 greatest(m.last_accessed_at, u.last_accessed_at), m.created_at, p_now)
         FROM used u
         JOIN hippocampus.memories k ON k.id = u.id AND k.user_id = p_user_id AND k.app_name = p_app_name

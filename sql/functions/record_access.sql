@@ -43,7 +43,7 @@ BEGIN
     WHERE e.id = ANY (p_ids) AND e.user_id = p_user_id AND e.app_name = p_app_name
     ORDER BY e.thread_id, e.sequence_num
     ON CONFLICT (thread_id, sequence_num, user_id, app_name) DO UPDATE
-    SET access_count = u.access_count + 1, last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at);
+    SET access_count = least(u.access_count, 2147483646) + 1, last_accessed_at = greatest(u.last_accessed_at, excluded.last_accessed_at);
     GET DIAGNOSTICS v_events = ROW_COUNT;
     RETURN v_memories + v_facts + v_events;
 END

@@ -68,6 +68,8 @@ CREATE UNIQUE INDEX memories_content_hash_key ON hippocampus.memories
      (CASE WHEN from_seq IS NOT NULL OR (memory_type = 'summary' AND source = 'sleep') THEN coalesce(thread_id, id) END)) NULLS NOT DISTINCT
     WHERE superseded_by IS NULL;
 CREATE INDEX memories_occurred_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC, id);
+CREATE INDEX memories_lasting_idx ON hippocampus.memories (user_id, app_name, occurred_from DESC, occurred_until)
+    WHERE occurred_until > occurred_from;
 CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq) WHERE thread_id IS NOT NULL;
 -- Episodes of several events, which may overlap others: those that reach an event are found by where they end.
 CREATE INDEX memories_to_seq_idx ON hippocampus.memories (thread_id, to_seq) WHERE memory_type = 'episodic' AND to_seq > from_seq;

@@ -261,4 +261,12 @@ func TestEpisodesThatOverlap(t *testing.T) {
 	require.Equal(t, 1, get[int](t, b, "SELECT hippocampus._adopt_uses($1, $2, $3, $4)", b.UserID, b.AppName, thread, b.now))
 	require.Equal(t, 1, get[int](t, b, "SELECT access_count FROM hippocampus.memories WHERE id = $1", passage))
 	require.Zero(t, get[int](t, b, "SELECT access_count FROM hippocampus.memories WHERE id = $1", turn))
+	// Counts end where a number does.
+	b.exec(t, "UPDATE hippocampus.memories SET access_count = 2147483647 WHERE id = $1", passage)
+	for range 2 {
+		b.exec(t, "SELECT hippocampus.record_access($1, $2, $3, $4)", b.UserID, b.AppName, ids[2:3], b.now)
+		b.exec(t, "UPDATE hippocampus.event_uses SET access_count = 2147483647 WHERE user_id = $1", b.UserID)
+	}
+	require.Equal(t, 1, get[int](t, b, "SELECT hippocampus._adopt_uses($1, $2, $3, $4)", b.UserID, b.AppName, thread, b.now))
+	require.Equal(t, 2147483647, get[int](t, b, "SELECT access_count FROM hippocampus.memories WHERE id = $1", passage))
 }

@@ -399,6 +399,24 @@ func TestMemoriesInTimeSlice(t *testing.T) { //nolint:tparallel // its subtests 
 		require.Empty(t, slice(t, b.now.Add(2*day+time.Second), b.now.Add(3*day-time.Second), ""))
 	})
 
+	// What lasts is there from its first day to its last.
+	t.Run("WhatReachesIn", func(t *testing.T) {
+		b := setup(t)
+		for content, days := range map[string][2]int{"a week": {0, 7}, "two days": {1, 3}, "a day": {5, 5}, "long ago": {-9, -8}} {
+			b.rememberWith(t, content, "p_memory_type => 'episodic', p_occurred_from => $5, p_occurred_until => $6",
+				b.now.Add(time.Duration(days[0])*day), b.now.Add(time.Duration(days[1])*day))
+		}
+		slice := func(from, until any, limit int) []string {
+			return list[string](t, b, "SELECT m.content FROM hippocampus.memories_in_time_slice($1, $2, $3, $4, $5) m", b.UserID, b.AppName, from, until, limit)
+		}
+		require.Equal(t, []string{"a day", "two days", "a week"}, slice(b.now.Add(3*day), b.now.Add(6*day), 9))
+		require.Equal(t, []string{"a day", "two days"}, slice(b.now.Add(3*day), b.now.Add(6*day), 2))
+		require.Equal(t, []string{"a week"}, slice(b.now.Add(6*day), b.now.Add(6*day), 9))
+		require.Equal(t, []string{"a week"}, slice(b.now.Add(7*day), nil, 9))
+		require.Empty(t, slice(b.now.Add(7*day+time.Second), nil, 9))
+		require.Equal(t, []string{"a week", "long ago"}, slice(nil, b.now, 9))
+	})
+
 	t.Run("NewestWithinTheLimit", func(t *testing.T) {
 		require.Equal(t, []string{"day 4", "day 3"}, slice(t, b.now, b.now.Add(9*day), ", p_limit => 2"))
 		require.Empty(t, slice(t, b.now, b.now.Add(9*day), ", p_limit => 0"))
