@@ -5,6 +5,7 @@ CREATE OR REPLACE FUNCTION hippocampus._check_events(
 ) RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' -- of a time that names no zone, in every session
 AS $fn$
 DECLARE
     v_bad record;

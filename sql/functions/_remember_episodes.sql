@@ -13,6 +13,7 @@ CREATE OR REPLACE FUNCTION hippocampus._remember_episodes(
 ) RETURNS uuid[]
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' -- of a time that names no zone, in every session
 AS $fn$
 DECLARE
     v_ids uuid[];

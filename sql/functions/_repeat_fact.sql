@@ -15,6 +15,7 @@ CREATE OR REPLACE FUNCTION hippocampus._repeat_fact(
 ) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' -- of a time that names no zone, in every session
 AS $fn$
 DECLARE
     v_old hippocampus.facts;

@@ -15,6 +15,7 @@ CREATE OR REPLACE FUNCTION hippocampus._replace_facts(
 ) RETURNS uuid
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' -- of a time that names no zone, in every session
 AS $fn$
 DECLARE
     v_confidence double precision := coalesce((p_fact ->> 'confidence')::double precision, 1);

@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION hippocampus.append_events(
 ) RETURNS SETOF hippocampus.events
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC' -- of a time that names no zone, in every session
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_events(p_events);
@@ -25,6 +26,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.append_events IS
-    'Appends a JSON array of events to a thread and returns the rows stored. Each: author and content; optional text, event_type, category, importance (by default score_importance of category and context), context (not stored), tags, event_id, invocation_id, branch, metadata, token_count, created_at. An event_id the thread has already is skipped. p_expected_version refuses (HC008) when somebody else wrote the thread since.';
+    'Appends a JSON array of events to a thread and returns the rows stored. Each: author and content; optional text, event_type, category, importance (by default score_importance of category and context), context (not stored), tags, event_id, invocation_id, branch, metadata, token_count, created_at (UTC where it names no time zone). An event_id the thread has already is skipped. p_expected_version refuses (HC008) when somebody else wrote the thread since.';
 REVOKE ALL ON FUNCTION hippocampus.append_events FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.append_events TO hippocampus_tenant, hippocampus_service, hippocampus_worker;
