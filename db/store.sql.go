@@ -158,6 +158,25 @@ func (q *Queries) StoreListNamespaces(ctx context.Context, db DBTX, arg *StoreLi
 	return items, nil
 }
 
+const storeLockKeys = `-- name: StoreLockKeys :exec
+SELECT hippocampus._lock_store_keys($1, $2,
+    ARRAY(SELECT hippocampus._namespace_path(ARRAY(SELECT jsonb_array_elements_text(i.item -> 'namespace')))
+          FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS i (item, n) ORDER BY i.n),
+    ARRAY(SELECT i.item ->> 'key' FROM jsonb_array_elements($3::jsonb) WITH ORDINALITY AS i (item, n) ORDER BY i.n))
+`
+
+type StoreLockKeysParams struct {
+	UserID  string
+	AppName string
+	Items   json.RawMessage
+}
+
+// Before several items are written, those that are, in one order.
+func (q *Queries) StoreLockKeys(ctx context.Context, db DBTX, arg *StoreLockKeysParams) error {
+	_, err := db.Exec(ctx, storeLockKeys, arg.UserID, arg.AppName, arg.Items)
+	return err
+}
+
 const storePut = `-- name: StorePut :one
 SELECT namespace, key, value, created_at, updated_at, expires_at, score FROM hippocampus.store_put(
     p_user_id => $1, p_app_name => $2, p_namespace => $3::text[], p_key => $4, p_value => $5,

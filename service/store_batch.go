@@ -162,6 +162,9 @@ func (s *OpenMemoryService) checkStoreOps(scope Scope, ops []*StoreOp) (map[int]
 func (s *OpenMemoryService) storeBatch(
 	ctx context.Context, tx pgx.Tx, scope Scope, ops []*StoreOp, searches map[int]*storeSearch,
 ) ([]*StoreResult, error) {
+	if err := s.lockStoreKeys(ctx, tx, scope, ops); err != nil {
+		return nil, err
+	}
 	results := make([]*StoreResult, len(ops))
 	for i, op := range ops {
 		r := &StoreResult{}
@@ -186,4 +189,39 @@ func (s *OpenMemoryService) storeBatch(
 		results[i] = r
 	}
 	return results, nil
+}
+
+// lockStoreKeys holds the items that several operations write, so that two batches with the same items in another order
+// follow each other.
+func (s *OpenMemoryService) lockStoreKeys(ctx context.Context, tx pgx.Tx, scope Scope, ops []*StoreOp) error {
+	type item struct {
+		Key       string   `json:"key"`
+		Namespace []string `json:"namespace"`
+	}
+	var items []item
+	write := func(key string, namespace []string) {
+		items = append(items, item{key, append([]string{}, namespace...)}) // no null: what cannot be is its operation's to refuse
+	}
+	for _, op := range ops {
+		switch {
+		case op.Delete != nil:
+			write(op.Delete.Key, op.Delete.Namespace)
+		case op.Put != nil:
+			write(op.Put.Key, op.Put.Namespace)
+		case op.Get != nil && op.Get.RefreshTTL:
+			write(op.Get.Key, op.Get.Namespace)
+		}
+	}
+	if len(items) < 2 {
+		return nil
+	}
+	locked, err := json.Marshal(items)
+	if err != nil {
+		return fmt.Errorf("name the items of the batch: %w", err)
+	}
+	err = s.queries.StoreLockKeys(ctx, tx, &db.StoreLockKeysParams{AppName: scope.AppName, Items: locked, UserID: scope.UserID})
+	if err != nil {
+		return fmt.Errorf("lock the items of the batch: %w", db.WrapGo(err))
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/service"
@@ -91,5 +92,27 @@ func TestStoreBatch(t *testing.T) {
 		found, err := b.svc.StoreSearch(t.Context(), ada, nil, nil)
 		require.NoError(t, err)
 		require.Empty(t, found.Items)
+	})
+
+	// Batches of the same items in another order follow each other.
+	t.Run("Together", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		group, ctx := errgroup.WithContext(t.Context())
+		for i := range 8 {
+			group.Go(func() error {
+				ops := []*service.StoreOp{}
+				for k := range 20 {
+					ops = append(ops, put(fmt.Sprint((k*(2*i+1)+i)%20), `{"text": "tea"}`, service.StorePutOptions{}))
+				}
+				for range 3 {
+					if _, err := b.svc.StoreBatch(ctx, ada, ops); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		require.NoError(t, group.Wait())
 	})
 }

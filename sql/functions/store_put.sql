@@ -39,7 +39,7 @@ BEGIN
             HINT = 'Leave p_index out, or name paths that hold the text that the vector is of.';
     END IF;
     -- of two that write an item that is not there yet, the second must find the first one's
-    PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.store %L %L %L %L', p_user_id, p_app_name, v_path, p_key), 0));
+    PERFORM hippocampus._lock_store_keys(p_user_id, p_app_name, ARRAY[v_path], ARRAY[p_key]);
     SELECT s.* INTO v_old FROM hippocampus.store_items s
     WHERE s.user_id = p_user_id AND s.app_name = p_app_name AND s.path = v_path AND s.key = p_key FOR UPDATE;
     IF v_old.text = v_text AND coalesce(v_old.expires_at > p_now, true) THEN

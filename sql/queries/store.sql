@@ -20,6 +20,13 @@ SELECT n.namespace FROM hippocampus.store_list_namespaces(
     p_max_depth => sqlc.narg(max_depth), p_limit => @max_rows, p_offset => @skip_rows,
     p_now => coalesce(sqlc.narg(now)::timestamptz, now())) n;
 
+-- name: StoreLockKeys :exec
+-- Before several items are written, those that are, in one order.
+SELECT hippocampus._lock_store_keys(@user_id, @app_name,
+    ARRAY(SELECT hippocampus._namespace_path(ARRAY(SELECT jsonb_array_elements_text(i.item -> 'namespace')))
+          FROM jsonb_array_elements(@items::jsonb) WITH ORDINALITY AS i (item, n) ORDER BY i.n),
+    ARRAY(SELECT i.item ->> 'key' FROM jsonb_array_elements(@items::jsonb) WITH ORDINALITY AS i (item, n) ORDER BY i.n));
+
 -- name: StorePut :one
 SELECT * FROM hippocampus.store_put(
     p_user_id => @user_id, p_app_name => @app_name, p_namespace => @namespace::text[], p_key => @key, p_value => @value,
