@@ -164,7 +164,8 @@ func (s *OpenMemoryService) AppendBlockTx(
 	return block, err
 }
 
-// ReplaceInBlock replaces every match of a text in a block. The old text must match to the letter.
+// ReplaceInBlock replaces every match of a text in a block. The old text must match to the letter or, where it does not,
+// as a window shows the block ([OpenMemoryService.Fence]).
 //
 // Errors: [db.ErrNotFound] where there is no such block; [db.ErrTextNotFound] where the old text
 // does not stand in it; as those of [OpenMemoryService.SetBlock].

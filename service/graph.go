@@ -57,7 +57,8 @@ type KnowledgeGraph struct {
 }
 
 // Graph draws and reads the knowledge graph of one scope: entities with what was observed of each,
-// and relations between them. Writers of one graph follow each other, so that nothing is lost.
+// and relations between them. Writers of one graph follow each other, so that nothing is lost. What a model read of it
+// in a prompt, as [OpenMemoryService.Fence] shows it, names what it stands for.
 type Graph struct {
 	scope   Scope
 	service *OpenMemoryService

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -62,6 +63,25 @@ func (o *addedOut) Text() (string, error) { return indented(o.Results) }
 type deletedOut struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
+	Deleted int    `json:"deleted" jsonschema:"how many there were"`
+}
+
+// deletedOf says what was deleted of what was named: in the words that the clients of these tools know, where all was there.
+func deletedOf(what string, deleted, named int) *deletedOut {
+	out := &deletedOut{Deleted: deleted, Message: what + " deleted successfully", Success: true}
+	if deleted < named {
+		out.Message = fmt.Sprintf("%s deleted: %d of %d, the others are not in the graph", what, deleted, named)
+	}
+	return out
+}
+
+// distinct is how many different things there are.
+func distinct[T comparable](things []T) int {
+	seen := map[T]bool{}
+	for _, thing := range things {
+		seen[thing] = true
+	}
+	return len(seen)
 }
 
 // Text is the message.
@@ -81,9 +101,6 @@ func Graph(svc *service.OpenMemoryService) []*Tool {
 }
 
 func graphWriters(svc *service.OpenMemoryService) []*Tool {
-	deleted := func(what string, err error) (*deletedOut, error) {
-		return &deletedOut{Message: what + " deleted successfully", Success: true}, err
-	}
 	return []*Tool{
 		New(Spec{
 			Name: "create_entities", Title: "Create entities", IgnoreUnknown: true, Refine: refineNames,
@@ -111,24 +128,30 @@ func graphWriters(svc *service.OpenMemoryService) []*Tool {
 		}),
 		New(Spec{
 			Name: "delete_entities", Title: "Delete entities", Destructive: true, Idempotent: true, IgnoreUnknown: true,
-			Description: "Deletes entities from the knowledge graph, with what is known of them and the relations from and to them.",
+			Description: "Deletes entities from the knowledge graph, with what is known of them and the relations from and to them. Answers with how many there were.",
 		}, func(ctx context.Context, scope service.Scope, in *entityNamesIn) (*deletedOut, error) {
-			_, err := svc.Graph(scope).DeleteEntities(ctx, in.EntityNames)
-			return deleted("Entities", err)
+			n, err := svc.Graph(scope).DeleteEntities(ctx, in.EntityNames)
+			return deletedOf("Entities", n, distinct(in.EntityNames)), err
 		}),
 		New(Spec{
 			Name: "delete_observations", Title: "Delete observations", Destructive: true, Idempotent: true, IgnoreUnknown: true, Refine: refineNames,
-			Description: "Deletes statements from entities of the knowledge graph. They must be given to the letter; what is not there is no error.",
+			Description: "Deletes statements from entities of the knowledge graph. They must be given to the letter, as a tool gave them; what is not there is no error. Answers with how many there were.",
 		}, func(ctx context.Context, scope service.Scope, in *deletionsIn) (*deletedOut, error) {
-			_, err := svc.Graph(scope).DeleteObservations(ctx, in.Deletions)
-			return deleted("Observations", err)
+			var named [][2]string
+			for _, d := range in.Deletions {
+				for _, text := range d.Observations {
+					named = append(named, [2]string{d.EntityName, text})
+				}
+			}
+			n, err := svc.Graph(scope).DeleteObservations(ctx, in.Deletions)
+			return deletedOf("Observations", n, distinct(named)), err
 		}),
 		New(Spec{
 			Name: "delete_relations", Title: "Delete relations", Destructive: true, Idempotent: true, IgnoreUnknown: true, Refine: refineNames,
-			Description: "Deletes relations from the knowledge graph. What is not there is no error.",
+			Description: "Deletes relations from the knowledge graph. What is not there is no error. Answers with how many there were.",
 		}, func(ctx context.Context, scope service.Scope, in *relationsIn) (*deletedOut, error) {
-			_, err := svc.Graph(scope).DeleteRelations(ctx, in.Relations)
-			return deleted("Relations", err)
+			n, err := svc.Graph(scope).DeleteRelations(ctx, in.Relations)
+			return deletedOf("Relations", n, distinct(in.Relations)), err
 		}),
 	}
 }

@@ -21,15 +21,17 @@ BEGIN
     IF NOT FOUND THEN
         RAISE EXCEPTION 'block % does not exist', coalesce(quote_literal(p_key), 'null')
             USING ERRCODE = 'HC011', HINT = 'Create it with block_set or block_append.';
-    ELSIF position(p_old_text IN v_value) = 0 THEN
+    END IF;
+    v_value := CASE WHEN position(p_old_text IN v_value) > 0 THEN replace(v_value, p_old_text, p_new_text)
+        ELSE hippocampus._replace_shown(v_value, p_old_text, p_new_text) END;
+    IF v_value IS NULL THEN
         RAISE EXCEPTION 'block % does not contain %', quote_literal(p_key), quote_literal(left(p_old_text, 100))
             USING ERRCODE = 'HC012', HINT = 'Read the block again; the text must match to the letter.';
     END IF;
-    RETURN hippocampus._write_block(p_user_id, p_app_name, p_key, replace(v_value, p_old_text, p_new_text),
-        p_expected_version, NULL, p_token_count);
+    RETURN hippocampus._write_block(p_user_id, p_app_name, p_key, v_value, p_expected_version, NULL, p_token_count);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.block_replace IS
-    'Replaces every match of a text in a memory block and returns its row. Raises HC011 where there is no such block, HC012 where the text does not stand in it.';
+    'Replaces every match of a text in a memory block, to the letter or, where none is there, as a prompt shows it, and returns its row. Raises HC011 where there is no such block, HC012 where the text does not stand in it.';
 REVOKE ALL ON FUNCTION hippocampus.block_replace FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.block_replace TO hippocampus_tenant, hippocampus_service, hippocampus_worker;

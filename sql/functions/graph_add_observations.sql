@@ -17,7 +17,7 @@ BEGIN
     PERFORM hippocampus._check_graph('p_observations', p_observations, ARRAY['entityName'], 'contents');
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
     FOR v_item IN SELECT i.value FROM jsonb_array_elements(p_observations) WITH ORDINALITY i ORDER BY i.ordinality LOOP
-        v_name := v_item ->> 'entityName';
+        v_name := (hippocampus._graph_meant(p_user_id, p_app_name, ARRAY[v_item ->> 'entityName']))[1];
         PERFORM FROM hippocampus.graph_entities e
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.name = v_name;
         IF NOT FOUND THEN

@@ -7,13 +7,19 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_from text[];
+    v_to text[];
     v_created jsonb;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_relations', p_relations, ARRAY['from', 'to', 'relationType']);
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
+    v_from := hippocampus._graph_meant(p_user_id, p_app_name, ARRAY(
+        SELECT i.value ->> 'from' FROM jsonb_array_elements(p_relations) WITH ORDINALITY i ORDER BY i.ordinality));
+    v_to := hippocampus._graph_meant(p_user_id, p_app_name, ARRAY(
+        SELECT i.value ->> 'to' FROM jsonb_array_elements(p_relations) WITH ORDINALITY i ORDER BY i.ordinality));
     WITH given AS (
-        SELECT min(i.ordinality) AS n, i.value ->> 'from' AS from_name, i.value ->> 'to' AS to_name,
+        SELECT min(i.ordinality) AS n, v_from[i.ordinality] AS from_name, v_to[i.ordinality] AS to_name,
             i.value ->> 'relationType' AS relation_type
         FROM jsonb_array_elements(p_relations) WITH ORDINALITY i
         GROUP BY 2, 3, 4

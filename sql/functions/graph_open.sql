@@ -8,11 +8,11 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
-    RETURN hippocampus._graph_of(p_user_id, p_app_name, coalesce(p_names, '{}'));
+    RETURN hippocampus._graph_of(p_user_id, p_app_name, hippocampus._graph_meant(p_user_id, p_app_name, p_names));
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.graph_open IS
-    'The entities of a user''s graph that have these names, and the relations from or to them; as graph_read. A name that is not there is passed over.';
+    'The entities of a user''s graph that have these names, as they are or as a prompt shows them, and the relations from or to them; as graph_read. A name that is not there is passed over.';
 REVOKE ALL ON FUNCTION hippocampus.graph_open FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.graph_open
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
