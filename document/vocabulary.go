@@ -32,7 +32,7 @@ const (
 	phraseShare = 0.6
 	// commonShare is how many of all rows a single word may stand in, to tell them apart.
 	commonShare = 0.1
-	// pruneAt is how many words are counted before those are dropped that were seen once.
+	// pruneAt is how many words, and how many phrases, are counted before those are dropped that were seen least.
 	pruneAt = 2_000_000
 	// firstUnspaced is the first character of the scripts that are written without spaces.
 	firstUnspaced = '\u0e01'
@@ -59,14 +59,17 @@ type Term struct {
 // Vocabulary counts the terms of a corpus, row by row: phrases of headings and in bold, names, and
 // single words. Chinese words are runs of two to four characters.
 type Vocabulary struct {
-	phrases map[string]*Term // by their words in lower case
-	rows    int
-	words   map[string]*Term
+	mostPhrases, mostWords int              // there may be, before those are dropped that were seen least
+	phrases                map[string]*Term // by their words in lower case
+	rows                   int
+	words                  map[string]*Term
 }
 
 // NewVocabulary makes an empty one.
-func NewVocabulary() *Vocabulary {
-	return &Vocabulary{phrases: map[string]*Term{}, words: map[string]*Term{}}
+func NewVocabulary() *Vocabulary { return newVocabulary(pruneAt) }
+
+func newVocabulary(most int) *Vocabulary {
+	return &Vocabulary{mostPhrases: most, mostWords: most, phrases: map[string]*Term{}, words: map[string]*Term{}}
 }
 
 var (
@@ -115,14 +118,39 @@ func (v *Vocabulary) Add(r *Row) {
 			v.word(r.ID, strings.ToLower(w))
 		}
 	})
-	if len(v.words) > pruneAt {
-		for name, t := range v.words {
-			if t.tf == 1 {
-				delete(v.words, name)
-			}
+	v.mostPhrases = prune(v.phrases, v.mostPhrases)
+	v.mostWords = prune(v.words, v.mostWords)
+}
+
+// prune drops the terms that were seen least where there are more than so many, until half as many are left, so that
+// not every further row is a walk through all. Names are kept, as each is a document's. It gives how many there may
+// be next.
+func prune(terms map[string]*Term, most int) (next int) {
+	if len(terms) <= most {
+		return most
+	}
+	const often = 1024
+	var seen [often + 1]int // how many terms were seen so often
+	for _, t := range terms {
+		if !t.isName() {
+			seen[min(t.tf, often)]++
 		}
 	}
+	left, least := len(terms), 0
+	for left > most/2 && least < often {
+		least++
+		left -= seen[least]
+	}
+	for name, t := range terms {
+		if !t.isName() && min(t.tf, often) <= least {
+			delete(terms, name)
+		}
+	}
+	return max(most, 2*len(terms)) // more, where even the names are too many
 }
+
+// isName is whether a term is the title of a document about an entity or a project.
+func (t *Term) isName() bool { return t.Kind == KindEntity || t.Kind == KindProject }
 
 // eachWord gives the words of a text, and runs of a script without spaces.
 func eachWord(text string, give func(word string, unspaced bool)) {
@@ -226,7 +254,7 @@ func (v *Vocabulary) Terms(limit int, isStop func(words []string) (map[string]bo
 	var names, phrases, words []*Term
 	for _, t := range v.phrases {
 		t.score = (1 + math.Log(float64(t.DF))) * idf(t)
-		if t.Kind == KindEntity || t.Kind == KindProject {
+		if t.isName() {
 			names = append(names, t)
 		} else {
 			phrases = append(phrases, t)

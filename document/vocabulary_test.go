@@ -54,3 +54,48 @@ func TestVocabulary(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, few, 2)
 }
+
+// A corpus of ever new words and headings is counted in bounded memory, and not walked through for each row.
+func TestVocabularyIsPruned(t *testing.T) {
+	t.Parallel()
+	const most, rows = 200, 2000
+	v := document.NewBoundedVocabulary(most)
+	letters := func(n int) string { // a word for a number
+		word := []byte("xxxx")
+		for ; n > 0; n /= 26 {
+			word = append(word, 'a'+byte(n%26))
+		}
+		return string(word)
+	}
+	prunedWords, prunedPhrases, lastWords, lastPhrases := 0, 0, 0, 0
+	for i := range rows {
+		// each new word stands there twice, as runs of Chinese characters often do; one comes again and again
+		v.Add(&document.Row{Content: letters(i) + " " + letters(i) + " kubelet", Heading: "On " + letters(i), ID: uuid.New()})
+		words, phrases := v.Size()
+		require.LessOrEqual(t, max(words, phrases), most)
+		if words < lastWords {
+			prunedWords++
+		}
+		if phrases < lastPhrases {
+			prunedPhrases++
+		}
+		lastWords, lastPhrases = words, phrases
+	}
+	for _, pruned := range []int{prunedWords, prunedPhrases} {
+		require.Positive(t, pruned)
+		require.LessOrEqual(t, pruned, rows/(most/2)+1)
+	}
+	for i := range 80 { // so that the word that is in each row tells something
+		v.Add(&document.Row{Content: "other things", Heading: "Name " + letters(i), ID: uuid.New(), Name: "Apollo", NameKind: document.KindProject})
+	}
+	terms, err := v.Terms(1000, func([]string) (map[string]bool, error) { return nil, nil })
+	require.NoError(t, err)
+	require.Equal(t, "Apollo", terms[0].Term)
+
+	// Names are never dropped: each is a document's.
+	for i := range most + 1 {
+		v.Add(&document.Row{ID: uuid.New(), Name: "Project " + letters(i), NameKind: document.KindProject})
+	}
+	_, phrases := v.Size()
+	require.Greater(t, phrases, most)
+}

@@ -113,8 +113,9 @@ type Config struct {
 	// Defaults to no log.
 	Logger *slog.Logger
 
-	// MaxConversationChars bounds what one call of a model is given to read, in characters. It must
-	// be below the provider's own bound (model.Limits.MaxInputChars).
+	// MaxConversationChars bounds what one call of a model is given to read, in characters. It is never
+	// more than three quarters of what the models take (their MaxInputChars): the rest is for the
+	// summary of what came before.
 	//
 	// Defaults to 150,000.
 	MaxConversationChars int
@@ -222,6 +223,9 @@ func (c *Config) WithDefaults() *Config {
 		d.Logger = slog.New(slog.DiscardHandler)
 	}
 	d.MaxConversationChars = cmp.Or(d.MaxConversationChars, 150_000)
+	if d.Models != nil && d.Models.MaxInputChars > 0 {
+		d.MaxConversationChars = min(d.MaxConversationChars, max(1, d.Models.MaxInputChars*3/4))
+	}
 	d.MaxConversationTokens = cmp.Or(d.MaxConversationTokens, 8_000)
 	d.MaxEmbedTokens = cmp.Or(d.MaxEmbedTokens, 2_000)
 	d.RescueAfter = cmp.Or(d.RescueAfter, d.longest()+time.Minute)

@@ -66,7 +66,7 @@ func (c *consolidation) read(ctx context.Context, thread *db.Thread) (*piece, er
 	if err != nil {
 		return nil, fmt.Errorf("read events: %w", db.Wrap(err))
 	}
-	p.events = fitting(p.events, c.config.MaxConversationChars)
+	p.events = fitting(p.events, c.config.MaxConversationChars, func(e *event) (author, text string) { return spokenBy(e.Author, e.Trust), e.Text })
 	if p.empty() {
 		return p, nil
 	}
@@ -91,10 +91,11 @@ func (c *consolidation) read(ctx context.Context, thread *db.Thread) (*piece, er
 
 // fitting is the first of the events that together have at most so many characters, and one at
 // least.
-func fitting(events []*event, maxChars int) []*event {
+func fitting[E any](events []E, maxChars int, said func(E) (author, text string)) []E {
 	chars := 0
 	for i, e := range events {
-		chars += utf8.RuneCountInString(e.Author) + utf8.RuneCountInString(e.Text)
+		author, text := said(e)
+		chars += utf8.RuneCountInString(author) + utf8.RuneCountInString(text)
 		if chars > maxChars && i > 0 {
 			return events[:i]
 		}
@@ -157,7 +158,7 @@ func (c *consolidation) minImportance(ctx context.Context, appName string) (floa
 // conversations are what a model is given to read: one, but where a single event is too long for
 // one call.
 func (c *consolidation) conversations(t *part) [][]model.Turn {
-	maxTokens, maxChars := c.config.MaxConversationTokens, c.config.MaxConversationChars
+	maxTokens, maxChars := c.config.MaxConversationTokens, max(1, c.config.MaxConversationChars-utf8.RuneCountInString(spokenBy(t.events[0].Author, t.events[0].Trust)))
 	if len(t.events) > 1 || int(t.events[0].TokenCount) <= maxTokens && utf8.RuneCountInString(t.events[0].Text) <= maxChars {
 		turns := make([]model.Turn, len(t.events))
 		for i, e := range t.events {
@@ -173,6 +174,17 @@ func (c *consolidation) conversations(t *part) [][]model.Turn {
 		}
 	}
 	return all
+}
+
+// conversation is what a model is given to read: the turns, and of the summary of what came before as much as it takes
+// beside them.
+func (w *Worker) conversation(prior string, turns []model.Turn) *model.Conversation {
+	c := &model.Conversation{Turns: turns}
+	if most := w.config.Models.MaxInputChars; most > 0 {
+		prior = firstRunes(prior, max(0, most-c.Chars()))
+	}
+	c.PriorSummary = prior
+	return c
 }
 
 func turn(e *event, text string) model.Turn {

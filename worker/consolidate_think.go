@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/model"
@@ -76,7 +77,7 @@ func (c *consolidation) summarize(ctx context.Context, t *part) ([]*model.Summar
 	for i, turns := range c.conversations(t) {
 		var s *model.Summary
 		err := c.ask(ctx, i, func() (err error) {
-			s, err = c.config.Models.Summarizer.Summarize(ctx, &model.Conversation{PriorSummary: prior, Turns: turns})
+			s, err = c.config.Models.Summarizer.Summarize(ctx, c.conversation(prior, turns))
 			return err
 		})
 		if err != nil {
@@ -93,7 +94,7 @@ func (c *consolidation) reflect(ctx context.Context, t *part) ([]*model.Reflecti
 	for i, turns := range c.conversations(t) {
 		var r *model.Reflection
 		err := c.ask(ctx, i, func() (err error) {
-			r, err = c.config.Models.Reflector.Reflect(ctx, &model.Conversation{PriorSummary: t.prior, Turns: turns})
+			r, err = c.config.Models.Reflector.Reflect(ctx, c.conversation(t.prior, turns))
 			return err
 		})
 		if err != nil {
@@ -276,7 +277,7 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 		return nil
 	}
 	l.withoutEmbedding = len(texts)
-	vectors, err := c.embedOrNot(ctx, texts, "job", c.job.ID)
+	vectors, err := c.embedOrNot(ctx, c.until(), texts, "job", c.job.ID)
 	if vectors == nil || err != nil {
 		return err
 	}
@@ -290,14 +291,16 @@ func (c *consolidation) embed(ctx context.Context, l *learned) error {
 	return nil
 }
 
-// embedOrNot gives the vectors of texts, or none where the embedder fails: what they are of is stored
-// without, and embedded later. It says so in the log, with more attributes.
-func (w *Worker) embedOrNot(ctx context.Context, texts []string, attributes ...any) ([][]float32, error) {
+// embedOrNot gives the vectors of texts, or none where the embedder fails, or has not made them by the given time: what
+// they are of is stored without, and embedded later. It says so in the log, with more attributes.
+func (w *Worker) embedOrNot(ctx context.Context, until time.Time, texts []string, attributes ...any) ([][]float32, error) {
 	if w.embedPause.remaining() > 0 || w.dropped.Load() {
 		return nil, nil
 	}
 	embedder := w.config.Models.Embedder
-	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
+	limited, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	vectors, err := embedder.Embed(limited, texts, model.TaskDocument)
 	if err == nil {
 		err = checkVectors(vectors, len(texts), embedder.Dimension())
 	}
@@ -305,7 +308,7 @@ func (w *Worker) embedOrNot(ctx context.Context, texts []string, attributes ...a
 		return nil, fmt.Errorf("embed: %w", ctx.Err())
 	}
 	if err != nil {
-		if !isPoison(err) {
+		if !isPoison(err) && limited.Err() == nil {
 			w.pauseEmbedding(err)
 		}
 		w.logger.WarnContext(ctx, "rows are stored without a vector, which an embedding job will make",
@@ -320,5 +323,11 @@ func (w *Worker) embeddable(text string) string {
 	return w.head(text, w.config.MaxEmbedTokens, w.maxEmbedChars())
 }
 
-// maxEmbedChars is how many characters the tokens of embeddable have at most.
-func (w *Worker) maxEmbedChars() int { return 8 * w.config.MaxEmbedTokens }
+// maxEmbedChars is how many characters the tokens of embeddable have at most, and the embedder takes.
+func (w *Worker) maxEmbedChars() int {
+	most := 8 * w.config.MaxEmbedTokens
+	if bound := w.config.Models.MaxEmbedChars; bound > 0 {
+		most = min(most, bound)
+	}
+	return most
+}

@@ -96,7 +96,14 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 		if ok, err := b.awaitRate(ctx, rows); !ok || err != nil {
 			return err
 		}
-		if err := b.work(ctx, rows); err != nil {
+		err = b.work(ctx, rows)
+		if errors.Is(err, errTooSlow) { // which no row is to blame for
+			if err := b.release(ctx, b.pending, 0); err != nil {
+				return w.stopped(ctx, err)
+			}
+			continue
+		}
+		if err != nil {
 			return w.stopped(ctx, b.giveBack(ctx, err))
 		}
 		w.logger.DebugContext(ctx, "rows were embedded", "job", job.ID, "rows", b.embedded, "failed", b.failed)
@@ -164,13 +171,12 @@ func (b *embedBatch) embed(ctx context.Context, rows []*queuedRow, texts []strin
 	if len(rows) == 0 {
 		return nil
 	}
-	embedder := b.config.Models.Embedder
-	vectors, err := embedder.Embed(ctx, texts, model.TaskDocument)
-	if err == nil {
-		err = checkVectors(vectors, len(texts), embedder.Dimension())
-	}
+	vectors, err := b.call(ctx, texts)
 	if err == nil {
 		return b.put(ctx, rows, vectors)
+	}
+	if errors.Is(err, errSlowRow) { // which may be its own fault, so it comes back ever more seldom
+		return errors.Join(err, b.later(ctx, rows, backoff(int(rows[0].Attempts), embedRetryBase, embedRetryMax), err))
 	}
 	if ctx.Err() != nil || !isPoison(err) {
 		b.add(rows)

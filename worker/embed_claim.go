@@ -28,7 +28,7 @@ func (w *embedWorker) claim(ctx context.Context, generation int32) ([]*queuedRow
 	defer cancel()
 	rows, err := w.queries.EmbeddingClaim(ctx, w.pool, &db.EmbeddingClaimParams{
 		Generation: generation, LeaseSeconds: w.config.EmbedTimeout.Seconds(), MaxChars: int32(w.maxEmbedChars()),
-		MaxRows: int32(w.config.embedRows()),
+		MaxRows: int32(min(w.config.embedRows(), w.callSize())),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("claim rows: %w", db.Wrap(err))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
@@ -133,6 +134,11 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest, until time.T
 	if err != nil {
 		return fmt.Errorf("read events: %w", db.Wrap(err))
 	}
+	events = fitting(events, w.config.MaxConversationChars, func(e *harvestedEvent) (author, text string) {
+		author = spokenBy(e.Author, e.Trust)
+		e.Text = w.head(e.Text, w.config.MaxConversationTokens, max(1, w.config.MaxConversationChars/2-utf8.RuneCountInString(author)))
+		return author, e.Text
+	})
 	var (
 		corrections []*harvestedEvent
 		steps       []*harvestedEvent
@@ -150,8 +156,8 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest, until time.T
 		if e.IsCorrection && isPersons(e) {
 			corrections = append(corrections, e)
 		}
-		if text := w.head(e.Text, w.config.MaxConversationTokens, w.config.MaxConversationChars/2); !isBlank(text) {
-			turns = append(turns, model.Turn{At: e.CreatedAt, Author: spokenBy(e.Author, e.Trust), Sequence: e.SequenceNum, Text: text})
+		if !isBlank(e.Text) {
+			turns = append(turns, model.Turn{At: e.CreatedAt, Author: spokenBy(e.Author, e.Trust), Sequence: e.SequenceNum, Text: e.Text})
 		}
 	}
 	tried := len(steps) >= int(d.MinSteps)
@@ -163,7 +169,7 @@ func (w *harvestWorker) harvest(ctx context.Context, d *dueHarvest, until time.T
 	}
 	lessons := lessonsOf(reflection, events, corrections)
 	judge := w.newJudge(ctx, until, "thread", d.ThreadID)
-	if err := w.compareLessons(ctx, d, lessons, judge); err != nil {
+	if err := w.compareLessons(ctx, d, lessons, judge, until); err != nil {
 		return err
 	}
 	experience := experienceOf(d, reflection, events, steps, tried)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -80,7 +81,7 @@ func domainOf(key string) string {
 
 // compareLessons looks for the rules that lessons may confirm or contradict, as a consolidation does for
 // facts: by meaning, and where two are alike, by the classifier. It holds no connection meanwhile.
-func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lessons []*newLesson, judge *truth.Judge) error {
+func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lessons []*newLesson, judge *truth.Judge, until time.Time) error {
 	if len(lessons) == 0 {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (w *harvestWorker) compareLessons(ctx context.Context, d *dueHarvest, lesso
 	for i, text := range texts {
 		embeddable[i] = w.embeddable(text)
 	}
-	vectors, err := w.embedOrNot(ctx, embeddable, "thread", d.ThreadID)
+	vectors, err := w.embedOrNot(ctx, until, embeddable, "thread", d.ThreadID)
 	if err != nil {
 		return err
 	}

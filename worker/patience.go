@@ -44,7 +44,7 @@ func (w *Worker) patiently(ctx context.Context, until time.Time, ask func() erro
 	}
 }
 
-// patientClassifier is a classifier that is asked patiently.
+// patientClassifier is a classifier that is asked patiently, and not after a time.
 type patientClassifier struct {
 	*Worker
 	until time.Time
@@ -52,6 +52,8 @@ type patientClassifier struct {
 
 // Classify asks the worker's classifier.
 func (c *patientClassifier) Classify(ctx context.Context, in *model.ClassifyInput) (answer *model.Classification, err error) {
+	ctx, cancel := context.WithDeadline(ctx, c.until)
+	defer cancel()
 	err = c.patiently(ctx, c.until, func() (err error) {
 		answer, err = c.config.Models.Classifier.Classify(ctx, in)
 		return err

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"github.com/pgvector/pgvector-go"
 	"github.com/riverqueue/river"
 	"github.com/stretchr/testify/require"
 
@@ -264,4 +267,138 @@ func TestLogsHoldNoWords(t *testing.T) {
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.harvests WHERE error LIKE '%'||$1||'%'`, secret))
 	require.Contains(t, log.String(), "a job failed")
 	require.NotContains(t, log.String(), secret)
+}
+
+// An embedder that does not manage a batch in the time of a job is given ever fewer rows, until it does.
+func TestSlowEmbedder(t *testing.T) {
+	t.Parallel()
+	slow := func(ctx context.Context, texts []string) ([][]float32, error) {
+		select {
+		case <-time.After(time.Duration(len(texts)) * 40 * time.Millisecond):
+			return vectors(texts), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+
+	t.Run("OfAJob", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: slow}, func(c *worker.Config) { c.EmbedTimeout = time.Second })
+		contents := make([]string, 60) // 2.4 s in one call
+		for i := range contents {
+			contents[i] = "memory " + strings.Repeat("x", i)
+		}
+		b.remember(t, contents...)
+		b.start(t)
+		b.drain(t)
+		require.Equal(t, 60, b.embeddings(t))
+		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue`))
+	})
+
+	// One row that the embedder hangs on keeps no other from its vector.
+	t.Run("OfARow", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			for _, text := range texts {
+				if text == "hang" {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}
+			}
+			return vectors(texts), nil
+		}}, func(c *worker.Config) { c.EmbedTimeout = time.Second })
+		b.remember(t, "one", "hang", "two", "three")
+		b.start(t)
+		b.eventually(t, "the others", func() bool { return b.embeddings(t) == 3 })
+		b.eventually(t, "the one to be put off", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%too slow for a row%' AND run_after > now()`) == 1
+		})
+	})
+
+	t.Run("OfAConsolidation", func(t *testing.T) {
+		t.Parallel()
+		hang := func(ctx context.Context) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		var calls atomic.Int64
+		b := setup(t, &script{embed: func(ctx context.Context, _ []string) ([][]float32, error) { return nil, hang(ctx) }}, func(c *worker.Config) {
+			c.ConsolidateTimeout = 3 * time.Second
+			c.Models.Classifier = classifierFunc(func(ctx context.Context) error {
+				calls.Add(1)
+				return hang(ctx)
+			})
+		})
+		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.upsert_fact('ada', 'app', 'preference', 'color', '"red"')`)
+		require.NoError(t, err)
+		thread := b.thread(t, "color=blue", "taste=sour")
+		id := b.enqueue(t, b.pool, thread, worker.FullConsolidation)
+		b.start(t)
+		job := b.wait(t, id, "completed")
+		require.EqualValues(t, 1, job.Attempts)
+		require.Equal(t, []int{6, 1, 2}, []int{result(t, job).WithoutEmbedding, result(t, job).Unjudged, result(t, job).Facts})
+		require.EqualValues(t, 1, calls.Load())
+	})
+}
+
+type classifierFunc func(ctx context.Context) error
+
+func (f classifierFunc) Classify(ctx context.Context, _ *model.ClassifyInput) (*model.Classification, error) {
+	return nil, f(ctx)
+}
+
+// Nothing that a model is given is over what it takes, whatever is configured otherwise.
+func TestNoCallIsOverTheModelsLimit(t *testing.T) {
+	t.Parallel()
+	const most = 2000
+	s := &script{}
+	check := func(c *model.Conversation) error {
+		if c.Chars() > most {
+			return &model.Error{Err: errors.New("give it in parts"), Kind: model.KindRejected, Operation: "read"}
+		}
+		return nil
+	}
+	s.summarize = func(_ context.Context, c *model.Conversation) (*model.Summary, error) {
+		return &model.Summary{Content: strings.Repeat("summary ", 400), Model: "script/chat"}, check(c)
+	}
+	s.reflect = func(_ context.Context, c *model.Conversation) (*model.Reflection, error) {
+		return reflection(c), check(c)
+	}
+	s.embed = func(_ context.Context, texts []string) ([][]float32, error) {
+		for _, text := range texts {
+			if utf8.RuneCountInString(text) > most {
+				return nil, &model.Error{Kind: model.KindRejected, Operation: "embed", Status: 400}
+			}
+		}
+		return vectors(texts), nil
+	}
+	b := setup(t, s, func(c *worker.Config) {
+		quickly(c)
+		c.Models.MaxInputChars, c.Models.MaxEmbedChars = most, most
+	})
+	texts := []string{"no, use async instead"}
+	for i := range 30 {
+		texts = append(texts, strings.Repeat("喝茶 ", 80+i))
+	}
+	texts = append(texts, strings.Repeat("a very long one ", 500))
+	thread := b.thread(t, texts...)
+	id := b.enqueue(t, b.pool, thread, worker.FullConsolidation)
+	b.start(t)
+	job := b.wait(t, id, "completed")
+	require.EqualValues(t, 1, job.Attempts)
+	require.Greater(t, result(t, job).Pieces, 4)
+	b.drain(t)
+	b.hasAll(t, thread, len(texts))
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue`))
+	b.harvested(t)
+	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.harvests WHERE error IS NOT NULL`))
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'app', repeat('episode ' || i || ' ', 500), 'episodic',
+		p_occurred_from => now() - interval '9 hours' + make_interval(mins => i), p_embedding => $1, p_embedding_model => 'script/v1') FROM generate_series(1, 5) i`,
+		pgvector.NewVector(vectors([]string{"the same"})[0]))
+	require.NoError(t, err)
+	_, err = b.pool.Exec(t.Context(), "SELECT hippocampus.enqueue_sleep('ada', 'app')")
+	require.NoError(t, err)
+	b.eventually(t, "a cluster", func() bool {
+		return b.count(t, "SELECT count(*) FROM hippocampus.sleep_reports WHERE status = 'completed' AND clusters > 0 AND error IS NULL") == 1
+	})
 }

@@ -36,7 +36,7 @@ type Worker struct {
 	started atomic.Bool
 
 	// what this process has done; see [Worker.Done]
-	finished, embedded, counted, storing atomic.Int64
+	finished, failed, embedded, counted, storing atomic.Int64
 
 	// taken are the queues that this worker takes jobs from.
 	taken struct {
@@ -52,6 +52,9 @@ type Worker struct {
 
 	// dropped is whether the deployment has no vectors of this worker's model any more.
 	dropped atomic.Bool
+
+	// embedSize is how many rows the embedder was found to manage in the time of one call; see callSize.
+	embedSize atomic.Int64
 
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
@@ -288,7 +291,7 @@ type errorHandler struct{ *Worker }
 // HandleError is told of every attempt that failed.
 func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {
 	level := slog.LevelWarn
-	if job.Attempt >= job.MaxAttempts {
+	if h.countFailed(job) {
 		level = slog.LevelError
 	}
 	h.logger.Log(ctx, level, "a job failed", "kind", job.Kind, "job", job.ID, "attempt", job.Attempt,
@@ -298,7 +301,17 @@ func (h *errorHandler) HandleError(ctx context.Context, job *rivertype.JobRow, e
 
 // HandlePanic is told of every attempt that panicked.
 func (h *errorHandler) HandlePanic(ctx context.Context, job *rivertype.JobRow, value any, trace string) *river.ErrorHandlerResult {
+	h.countFailed(job)
 	h.logger.ErrorContext(ctx, "a job panicked", "kind", job.Kind, "job", job.ID,
 		"attempt", job.Attempt, "of", job.MaxAttempts, "panic", fmt.Sprint(value), "trace", trace)
 	return nil
+}
+
+// countFailed says whether an attempt that failed was the last, and counts it.
+func (h *errorHandler) countFailed(job *rivertype.JobRow) bool {
+	last := job.Attempt >= job.MaxAttempts
+	if last && job.Kind == (ConsolidateArgs{}).Kind() {
+		h.failed.Add(1)
+	}
+	return last
 }

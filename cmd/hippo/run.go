@@ -31,6 +31,8 @@ The models are named by the environment:
   HIPPOCAMPUS_DIMENSION           of the vectors; default: the database's
   HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
   HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
+  HIPPOCAMPUS_CHAT_TIMEOUT        of one request, e.g. 3m; default 1m
+  HIPPOCAMPUS_EMBED_TIMEOUT       the same, for vectors; default 30s
   GEMINI_API_KEY, GOOGLE_API_KEY  either, for gemini
   OPENAI_API_KEY                  for openai
   OPENAI_BASE_URL                 any compatible server, e.g. http://localhost:11434/v1

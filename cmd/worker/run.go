@@ -32,6 +32,10 @@ The models are named by flags, else by variables:
   --chat-model           HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
   --embed-model          HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001
   --dimension            HIPPOCAMPUS_DIMENSION           default: the database's
+  (by no flag)           HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
+                         HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
+                         HIPPOCAMPUS_CHAT_TIMEOUT        of one request, e.g. 3m; default 1m
+                         HIPPOCAMPUS_EMBED_TIMEOUT       the same, for vectors; default 30s
   (never by a flag)      GEMINI_API_KEY, OPENAI_API_KEY
                          OPENAI_BASE_URL                 e.g. http://localhost:11434/v1
 Text leaves the machine only where gemini or openai was asked for.
@@ -100,14 +104,14 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&a.logFormat, "log-format", "text", "text or json")
 	flags.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.IntVar(&a.maxConns, "max-connections", 12, "greatest number of connections to the database")
-	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, print what was done, then exit")
+	flags.BoolVar(&a.once, "once", false, "work until nothing is left to do, print what was done, then exit: with 1 if a consolidation failed")
 	flags.StringVar(&a.retention, "retention-schedule", "0 3 * * *", `when retention runs, as cron has it, or "never"`)
 	flags.StringVar(&a.timeZone, "time-zone", "UTC", "time zone of the schedules, e.g. Europe/Berlin")
 
 	flags.IntVar(&c.ConsolidationWorkers, "consolidation-workers", d.ConsolidationWorkers, "consolidations at once")
 	flags.DurationVar(&c.ConsolidateTimeout, "consolidate-timeout", d.ConsolidateTimeout, "time limit of one attempt at a consolidation")
 	flags.IntVar(&c.EmbedBatch, "embed-batch", d.EmbedBatch, "rows that are embedded at once")
-	flags.DurationVar(&c.EmbedTimeout, "embed-timeout", d.EmbedTimeout, "time limit of one embedding job")
+	flags.DurationVar(&c.EmbedTimeout, "embed-timeout", d.EmbedTimeout, "time limit of one embedding job, which embeds what the model manages in it")
 	flags.DurationVar(&c.FetchCooldown, "fetch-cooldown", d.FetchCooldown, "least time between two fetches of jobs")
 	flags.DurationVar(&c.FetchPollInterval, "poll-interval", d.FetchPollInterval, "how often to look for jobs without a notification")
 	flags.DurationVar(&c.HarvestInterval, "harvest-interval", d.HarvestInterval, "how often to look for conversations to draw lessons from")
@@ -115,7 +119,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.IndexInterval, "index-interval", d.IndexInterval, "how often to look for tenants that need a vector index")
 	flags.StringVar(&c.IndexMemory, "index-memory", d.IndexMemory, "maintenance_work_mem while a vector index is built")
 	flags.DurationVar(&c.IndexTimeout, "index-timeout", d.IndexTimeout, "time limit of building vector indexes")
-	flags.IntVar(&c.MaxConversationChars, "max-conversation-chars", d.MaxConversationChars, "characters that one call of a model reads")
+	flags.IntVar(&c.MaxConversationChars, "max-conversation-chars", d.MaxConversationChars, "characters of a conversation that one call of a model reads, at most 3/4 of HIPPOCAMPUS_MAX_INPUT_CHARS")
 	flags.IntVar(&c.MaxConversationTokens, "max-conversation-tokens", d.MaxConversationTokens, "tokens that one call of a model reads")
 	flags.IntVar(&c.MaxEmbedTokens, "max-embed-tokens", d.MaxEmbedTokens, "tokens of a text that its vector stands for")
 	flags.BoolVar(&c.PollOnly, "poll-only", false, "don't listen for jobs: for poolers in transaction mode")

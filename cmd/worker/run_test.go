@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
@@ -77,6 +78,29 @@ func TestRun(t *testing.T) {
 		require.Regexp(t, `a conversation was consolidated" thread=`+thread+` job=\d+ type=full_consolidation events=1 summaries=1 .*ms=\d+`, stderr.String())
 		require.Contains(t, stderr.String(), " chat=offline ")
 		require.Regexp(t, `^1 consolidation done, \d+ rows? embedded, tokens of \d+ rows? counted\n$`, stdout.String())
+	})
+
+	// What failed is told by the last line, and by the exit code.
+	t.Run("OnceThatFails", func(t *testing.T) {
+		t.Parallel()
+		pool := dbtest.DB(t)
+		server := httptest.NewServer(http.NotFoundHandler())
+		t.Cleanup(server.Close)
+		_, err := pool.Exec(t.Context(), `SELECT hippocampus.append_event(t.id, 'user', 'message', '{"text": "I live in Berlin."}'),
+			hippocampus.enqueue_consolidation(t.id) FROM hippocampus.create_thread('ada', 'app') AS t (id)`)
+		require.NoError(t, err)
+		_, err = pool.Exec(t.Context(), `UPDATE hippocampus.river_job SET max_attempts = 1 WHERE kind = 'consolidate'`)
+		require.NoError(t, err)
+		env := map[string]string{
+			"DATABASE_URL": workerURL(t, pool), "HIPPOCAMPUS_EMBEDDING_PROVIDER": "offline", "HIPPOCAMPUS_MODEL_PROVIDER": "openai",
+			"OPENAI_BASE_URL": server.URL,
+		}
+		var stdout, stderr buffer
+		require.Equal(t, command.ExitFailed, run(t.Context(), []string{"--once"}, &stdout, &stderr, func(name string) string { return env[name] }), stderr.String())
+		require.Contains(t, stderr.String(), "worker: 1 consolidation failed: hippocampus.consolidation_jobs says why")
+		require.Regexp(t, `^0 consolidations done, 1 failed, \d+ rows? embedded, tokens of \d+ rows? counted\n$`, stdout.String())
+		// The next run has nothing to do with it.
+		require.Equal(t, command.ExitOK, run(t.Context(), []string{"--once"}, &stdout, &stderr, func(name string) string { return env[name] }), stderr.String())
 	})
 
 	t.Run("ServesUntilStopped", func(t *testing.T) {

@@ -83,10 +83,21 @@ func (a *app) work(ctx context.Context) (err error) {
 	defer cancel()
 	err = errors.Join(drainErr, w.Stop(stopCtx), server.close())
 	if a.once { // after the last job has returned
-		done := w.Done()
-		fmt.Fprintf(a.stdout, "%s done, %s embedded, tokens of %s counted\n", command.Count(done.Consolidations, "consolidation", "consolidations"),
-			command.Count(done.Embedded, "row", "rows"), command.Count(done.Counted, "row", "rows"))
+		err = errors.Join(err, a.tellDone(w.Done()))
 	}
+	return err
+}
+
+// tellDone says what was done. That a consolidation failed is an error.
+func (a *app) tellDone(done worker.Done) error {
+	failed, err := "", error(nil)
+	if done.Failed > 0 {
+		failed = fmt.Sprintf(", %d failed", done.Failed)
+		err = fmt.Errorf("%s failed: hippocampus.consolidation_jobs says why; enqueue them again",
+			command.Count(done.Failed, "consolidation", "consolidations"))
+	}
+	fmt.Fprintf(a.stdout, "%s done%s, %s embedded, tokens of %s counted\n", command.Count(done.Consolidations, "consolidation", "consolidations"), failed,
+		command.Count(done.Embedded, "row", "rows"), command.Count(done.Counted, "row", "rows"))
 	return err
 }
 

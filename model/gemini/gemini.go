@@ -143,6 +143,8 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 		Summarizer: ports,
 		Reflector:  ports,
 		Classifier: ports,
+
+		MaxEmbedChars: c.Limits.MaxInputChars, MaxInputChars: c.Limits.MaxInputChars,
 		Close: func() error {
 			defer client.CloseIdleConnections()
 			return errors.Join(chatClient.Close(), embedClient.Close())

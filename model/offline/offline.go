@@ -47,10 +47,11 @@ func Open(_ context.Context, config *Config) (*model.Models, error) {
 		return nil, fmt.Errorf("offline: max input chars %d is out of range", c.MaxInputChars)
 	}
 	return &model.Models{
-		Embedder:   &embedder{dimension: c.Dimension, maxChars: c.MaxInputChars},
-		Summarizer: &summarizer{maxChars: c.MaxInputChars},
-		Reflector:  &reflector{maxChars: c.MaxInputChars},
-		Classifier: &classifier{maxChars: c.MaxInputChars},
-		Close:      func() error { return nil },
+		Embedder:      &embedder{dimension: c.Dimension, maxChars: c.MaxInputChars},
+		Summarizer:    &summarizer{maxChars: c.MaxInputChars},
+		Reflector:     &reflector{maxChars: c.MaxInputChars},
+		Classifier:    &classifier{maxChars: c.MaxInputChars},
+		MaxEmbedChars: c.MaxInputChars, MaxInputChars: c.MaxInputChars,
+		Close: func() error { return nil },
 	}, nil
 }

@@ -16,7 +16,7 @@
 //
 // Ollama reads only the first num_ctx tokens of a prompt (4,096 unless set in
 // the model file) and says nothing about the rest: raise it, or set
-// Limits.MaxInputChars to what fits.
+// Limits.MaxInputChars to what fits, which a worker heeds by itself.
 package openai
 
 import (
@@ -166,6 +166,8 @@ func Open(_ context.Context, config *Config) (*model.Models, error) {
 		Summarizer: ports,
 		Reflector:  ports,
 		Classifier: ports,
+
+		MaxEmbedChars: c.Limits.MaxInputChars, MaxInputChars: c.Limits.MaxInputChars,
 		Close: func() error {
 			httpClient.CloseIdleConnections()
 			return nil

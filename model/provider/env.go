@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // The environment variables FromEnv reads.
 const (
 	EnvChatModel   = "HIPPOCAMPUS_CHAT_MODEL"         // e.g. gemini-3.5-flash-lite, gpt-6-luna, llama3.2
+	EnvChatTime    = "HIPPOCAMPUS_CHAT_TIMEOUT"       // of one request, e.g. 3m
 	EnvDimension   = "HIPPOCAMPUS_DIMENSION"          // e.g. 1536
 	EnvEmbedModel  = "HIPPOCAMPUS_EMBED_MODEL"        // e.g. gemini-embedding-001, text-embedding-3-small
+	EnvEmbedTime   = "HIPPOCAMPUS_EMBED_TIMEOUT"      // of one request, e.g. 1m
 	EnvEmbedder    = "HIPPOCAMPUS_EMBEDDING_PROVIDER" // gemini, openai, offline or llm16; default: the provider
 	EnvGeminiKey   = "GEMINI_API_KEY"                 // or GOOGLE_API_KEY
 	EnvGoogleKey   = "GOOGLE_API_KEY"
@@ -23,7 +26,7 @@ const (
 
 // FromEnv makes a Config of environment variables, which getenv looks up (give
 // os.Getenv). Model names and limits apply to the provider that uses them. A
-// number that isn't one is an error that names the variable.
+// number or time that isn't one is an error that names the variable.
 func FromEnv(getenv func(string) string) (*Config, error) {
 	c := Config{Provider: getenv(EnvProvider), EmbeddingProvider: getenv(EnvEmbedder)}
 	c.Gemini.APIKey = cmp.Or(getenv(EnvGeminiKey), getenv(EnvGoogleKey))
@@ -41,6 +44,22 @@ func FromEnv(getenv func(string) string) (*Config, error) {
 			return nil, fmt.Errorf("%s: %q is not a positive number", name, value)
 		}
 		*into = n
+	}
+	for name, into := range map[string][]*time.Duration{
+		EnvChatTime:  {&c.Gemini.Limits.ChatTimeout, &c.OpenAI.Limits.ChatTimeout},
+		EnvEmbedTime: {&c.Gemini.Limits.EmbedTimeout, &c.OpenAI.Limits.EmbedTimeout},
+	} {
+		value := getenv(name)
+		if value == "" {
+			continue
+		}
+		limit, err := time.ParseDuration(value)
+		if err != nil || limit <= 0 {
+			return nil, fmt.Errorf("%s: %q is no time such as 90s", name, value)
+		}
+		for _, d := range into {
+			*d = limit
+		}
 	}
 	c.Gemini.Limits.MaxInputChars, c.OpenAI.Limits.MaxInputChars, c.Offline.MaxInputChars = inputChars, inputChars, inputChars
 	c.Gemini.MaxOutputTokens, c.OpenAI.MaxOutputTokens = outputTokens, outputTokens

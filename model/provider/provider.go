@@ -93,7 +93,7 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 		return nil, errors.Join(err, models.Close())
 	}
 	mixed := *models
-	mixed.Embedder = embedding.Embedder
+	mixed.Embedder, mixed.MaxEmbedChars = embedding.Embedder, embedding.MaxEmbedChars
 	mixed.Close = func() error { return errors.Join(models.Close(), embedding.Close()) }
 	return &mixed, nil
 }
@@ -114,7 +114,7 @@ func (c *Config) withLLM16(models *model.Models) (*model.Models, error) {
 		return nil, errors.Join(err, models.Close())
 	}
 	mixed := *models
-	mixed.Embedder = embedder
+	mixed.Embedder, mixed.MaxEmbedChars = embedder, maxInputChars
 	return &mixed, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +38,17 @@ func TestFromEnv(t *testing.T) {
 		}
 	})
 
+	t.Run("Times", func(t *testing.T) {
+		t.Parallel()
+		for _, value := range []string{"soon", "0s", "-1m", "90"} {
+			_, err := provider.FromEnv(env(map[string]string{provider.EnvEmbedTime: value}))
+			require.ErrorContains(t, err, "HIPPOCAMPUS_EMBED_TIMEOUT")
+		}
+		c, err := provider.FromEnv(env(map[string]string{provider.EnvEmbedTime: "90s", provider.EnvChatTime: "3m"}))
+		require.NoError(t, err)
+		require.Equal(t, []time.Duration{90 * time.Second, 3 * time.Minute}, []time.Duration{c.OpenAI.Limits.EmbedTimeout, c.Gemini.Limits.ChatTimeout})
+	})
+
 	t.Run("Mixed", func(t *testing.T) {
 		t.Parallel()
 		c, err := provider.FromEnv(env(map[string]string{
@@ -53,6 +65,7 @@ func TestFromEnv(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "gemini/gemini-embedding-2", models.Embedder.Name())
 		require.Equal(t, 768, models.Embedder.Dimension())
+		require.Equal(t, []int{9000, 9000}, []int{models.MaxInputChars, models.MaxEmbedChars})
 		require.NoError(t, models.Close())
 	})
 

@@ -97,7 +97,7 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 	case errors.Is(err, ErrBodyTooLarge):
 		e.Kind, e.Err = model.KindInvalidReply, ErrBodyTooLarge
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Kind, e.Err = model.KindUnavailable, fmt.Errorf("no answer within %s", limit)
+		e.Kind, e.Err = model.KindUnavailable, &redacted{text: fmt.Sprintf("no answer within %s", limit), err: context.DeadlineExceeded}
 	case errors.As(err, &transport):
 		e.Kind, e.Err = model.KindUnavailable, &redacted{text: redact(err.Error(), c.Secrets), err: transport.Err}
 	case seen.status == 0: // refused by the client library, nothing was sent
