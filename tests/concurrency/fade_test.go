@@ -34,6 +34,30 @@ func TestFading(t *testing.T) {
 		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.memories"))
 	})
 
+	// What is just becoming an instruction of the app is not swept; what is just being swept does not become one.
+	t.Run("LeavesWhatBecomesAnInstruction", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		const record = "SELECT memory_id FROM hippocampus.record_experience('ada', 'app', $1, 2, p_insight => 'Tag first.')"
+		const promote = "SELECT hippocampus.promote_experience('ada', 'app', $1, 'release')"
+		const sweep = "SELECT hippocampus.cleanup_low_value_memories(1, 0, p_now => now() + interval '60 days')"
+		first, second := b.session(t, "first"), b.session(t, "second")
+		one := get[uuid.UUID](t, b, record, "one")
+		first.do("BEGIN")
+		first.do(promote, one)
+		second.do(sweep)
+		first.do("COMMIT")
+		second.do(sweep)
+		other := get[uuid.UUID](t, b, record, "other")
+		first.do("BEGIN")
+		first.do(sweep)
+		waiting := second.waits(promote, other)
+		first.do("COMMIT")
+		waiting.fails(t, "HC011")
+		require.Equal(t, "one\nTag first.", get[string](t, b, "SELECT content FROM hippocampus.instructions"))
+		require.Equal(t, one, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories"))
+	})
+
 	t.Run("IsForgottenByWhoWaitedForIt", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
