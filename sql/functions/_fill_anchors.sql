@@ -31,7 +31,7 @@ BEGIN
         WITH near AS MATERIALIZED (
             SELECT o.origin, v.row_id, v.similarity FROM (VALUES ('chunk'), ('memory')) AS o (origin)
             CROSS JOIN LATERAL hippocampus._vector_hits(p_user_id, p_app_name, o.origin, v_anchor.embedding::public.vector,
-                CASE WHEN v_listed THEN 10 WHEN o.origin = 'memory' THEN 4 ELSE 1 END * v_most) v -- room for what is passed over below
+                CASE WHEN v_listed THEN 10 * v_most ELSE v_most END) v
             WHERE v.similarity >= (v_settings -> 'theta')::double precision
         ), kept AS (
             SELECT n.similarity, c.id AS chunk_id, NULL::uuid AS memory_id, d.source FROM near n

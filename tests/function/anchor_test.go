@@ -248,22 +248,6 @@ func TestAnchorTiers(t *testing.T) {
 			JOIN hippocampus.anchors a ON a.id = l.anchor_id WHERE l.user_id = $1 AND a.key = 'live' ORDER BY (c.content LIKE 'piece%'), c.content DESC`, b.UserID))
 	})
 
-	// What was superseded takes no place in the lists of a rebuild.
-	t.Run("SupersededMemoriesTakeNobodysPlace", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.corpus(t)
-		newest := b.rememberWith(t, "restarts, as it is now", "p_embedding => $5", nearTo(0.97))
-		for i := range 120 {
-			b.rememberWith(t, fmt.Sprint("restarts, version ", i), "p_embedding => $5", nearTo(0.999))
-		}
-		b.exec(t, "UPDATE hippocampus.memories SET superseded_by = $2 WHERE user_id = $1 AND id <> $2", b.UserID, newest)
-		token := b.claim(t)
-		b.build(t, token, map[string]any{"Liveness": nearTo(1)})
-		b.switchTo(t, token)
-		require.Contains(t, hitTexts(b.lookup(t, "liveness", "")), "restarts, as it is now")
-	})
-
 	// A part of a word says nothing: «party» has no art.
 	t.Run("AnAnchorIsSaidByWords", func(t *testing.T) {
 		t.Parallel()
