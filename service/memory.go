@@ -282,7 +282,8 @@ type TimeSliceOptions struct {
 	MemoryType string
 }
 
-// MemoriesInTimeSlice lists the memories of what began between two times, both included, newest
+// MemoriesInTimeSlice lists the memories of what happened between two times, both included, also
+// where it began before the first or ended after the last, newest
 // first. A zero time leaves its end open.
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument]; [db.ErrInvalidText].

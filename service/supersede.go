@@ -62,7 +62,7 @@ func (s *OpenMemoryService) supersede(
 }
 
 // RevertSupersession takes a supersession back: the retired memory or fact holds again. A fact that
-// took its place under the same key is kept as one that never held.
+// took its place under the same key stays as history, up to where that one begins.
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrNotFound] for what is not superseded; [db.ErrInvalidArgument]
 // where others followed since.
