@@ -83,7 +83,7 @@ func (q *Queries) DocumentList(ctx context.Context, db DBTX, arg *DocumentListPa
 }
 
 const documentLookupAnchors = `-- name: DocumentLookupAnchors :many
-SELECT origin, row_id, path, source, heading, start_line, content, score, anchor_score, query_score, anchors, ways, tier, token_count FROM hippocampus.lookup_anchors(
+SELECT origin, row_id, path, source, heading, start_line, content, score, anchor_score, query_score, anchors, ways, tier, token_count, trust FROM hippocampus.lookup_anchors(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_project_anchors => $5::text[], p_max_chunks => $6, p_anchor_weight => $7,
     p_semantic_theta => $8, p_tiers => $9::text[])
@@ -135,6 +135,7 @@ func (q *Queries) DocumentLookupAnchors(ctx context.Context, db DBTX, arg *Docum
 			&i.Ways,
 			&i.Tier,
 			&i.TokenCount,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

@@ -382,7 +382,7 @@ func (q *Queries) EventListRecent(ctx context.Context, db DBTX, arg *EventListRe
 }
 
 const eventRecall = `-- name: EventRecall :many
-SELECT id, thread_id, sequence_num, score, author, event_type, category, text, content, importance, token_count, token_count_exact, created_at FROM hippocampus.recall_conversation(
+SELECT id, thread_id, sequence_num, score, author, event_type, category, text, content, importance, token_count, token_count_exact, created_at, trust FROM hippocampus.recall_conversation(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_limit => $4,
     p_thread_id => $5)
 `
@@ -424,6 +424,7 @@ func (q *Queries) EventRecall(ctx context.Context, db DBTX, arg *EventRecallPara
 			&i.TokenCount,
 			&i.TokenCountExact,
 			&i.CreatedAt,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

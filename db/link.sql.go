@@ -13,7 +13,7 @@ import (
 )
 
 const linkClusterMemories = `-- name: LinkClusterMemories :many
-SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.cluster_memories(
+SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by, trust FROM hippocampus.cluster_memories(
     p_user_id => $1, p_app_name => $2, p_cluster_id => $3, p_limit => $4)
 `
 
@@ -57,6 +57,7 @@ func (q *Queries) LinkClusterMemories(ctx context.Context, db DBTX, arg *LinkClu
 			&i.LastAccessedAt,
 			&i.AccessCount,
 			&i.SharedBy,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}
@@ -170,7 +171,7 @@ func (q *Queries) LinkListClusters(ctx context.Context, db DBTX, arg *LinkListCl
 }
 
 const linkListLinked = `-- name: LinkListLinked :many
-SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.linked_memories(
+SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by, trust FROM hippocampus.linked_memories(
     p_user_id => $1, p_app_name => $2, p_memory_id => $3, p_depth => $4,
     p_link_types => $5::text[], p_limit => $6)
 `
@@ -219,6 +220,7 @@ func (q *Queries) LinkListLinked(ctx context.Context, db DBTX, arg *LinkListLink
 			&i.LastAccessedAt,
 			&i.AccessCount,
 			&i.SharedBy,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

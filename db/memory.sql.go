@@ -331,7 +331,7 @@ func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryP
 }
 
 const memoryRecall = `-- name: MemoryRecall :many
-SELECT source, id, content, kind, score, similarity, strength, recency, created_at, occurred_at, thread_id FROM hippocampus.recall_memories(
+SELECT source, id, content, kind, score, similarity, strength, recency, created_at, occurred_at, thread_id, trust FROM hippocampus.recall_memories(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_limit => $5, p_now => coalesce($6::timestamptz, now()))
 `
@@ -373,6 +373,7 @@ func (q *Queries) MemoryRecall(ctx context.Context, db DBTX, arg *MemoryRecallPa
 			&i.CreatedAt,
 			&i.OccurredAt,
 			&i.ThreadID,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n].
+// What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n]. trust is whose words it holds: document of a chunk.
 type AnchorHit struct {
 	Origin      string
 	RowID       uuid.UUID
@@ -27,6 +27,7 @@ type AnchorHit struct {
 	Ways        []string
 	Tier        string
 	TokenCount  int32
+	Trust       string
 }
 
 // Which generation of a tenant's anchor index serves, and the rebuild that works on the next one. One whose lease has run out is dead.
@@ -227,7 +228,7 @@ type Event struct {
 	Metadata json.RawMessage
 }
 
-// What recall_conversation returns: an event and its score.
+// What recall_conversation returns: an event, its score, and whose words it holds (trust).
 type EventHit struct {
 	ID              uuid.UUID
 	ThreadID        uuid.UUID
@@ -242,6 +243,7 @@ type EventHit struct {
 	TokenCount      int32
 	TokenCountExact bool
 	CreatedAt       time.Time
+	Trust           string
 }
 
 // What record_experience returns: whether it was kept, as which memory, why or why not, and its tags.
@@ -540,7 +542,7 @@ type RecallBlock struct {
 	ChunkIds   []uuid.UUID
 }
 
-// What recall_memories returns: a fact or a memory, by source, and every part of its score.
+// What recall_memories returns: a fact or a memory, by source, with every part of its score and whose words it holds (trust).
 type RecallHit struct {
 	Source     string
 	ID         uuid.UUID
@@ -553,9 +555,10 @@ type RecallHit struct {
 	CreatedAt  time.Time
 	OccurredAt time.Time
 	ThreadID   *uuid.UUID
+	Trust      string
 }
 
-// What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).
+// What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared); trust is whose words it holds.
 type Recollection struct {
 	Tier           string
 	ID             uuid.UUID
@@ -575,6 +578,7 @@ type Recollection struct {
 	LastAccessedAt time.Time
 	AccessCount    int32
 	SharedBy       *string
+	Trust          string
 }
 
 // What retention_distribution returns: memories with a score of 0.7 and more, 0.3 to 0.7, and below 0.3.

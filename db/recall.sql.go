@@ -100,7 +100,7 @@ func (q *Queries) RankingTrials(ctx context.Context, db DBTX, arg *RankingTrials
 }
 
 const recallList = `-- name: RecallList :many
-SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.recall(
+SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by, trust FROM hippocampus.recall(
     p_user_id => $1, p_app_name => $2, p_types => $3::text[], p_tags => $4::text[],
     p_min_importance => $5, p_since => $6, p_limit => $7, p_context => $8,
     p_thread_id => $9, p_memory_types => $10::text[], p_include_shared => $11,
@@ -163,6 +163,7 @@ func (q *Queries) RecallList(ctx context.Context, db DBTX, arg *RecallListParams
 			&i.LastAccessedAt,
 			&i.AccessCount,
 			&i.SharedBy,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (q *Queries) RecallList(ctx context.Context, db DBTX, arg *RecallListParams
 }
 
 const recallListRelated = `-- name: RecallListRelated :many
-SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.recall_related(
+SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by, trust FROM hippocampus.recall_related(
     p_user_id => $1, p_app_name => $2, p_context => $3, p_limit => $4, p_now => coalesce($5::timestamptz, now()))
 `
 
@@ -221,6 +222,7 @@ func (q *Queries) RecallListRelated(ctx context.Context, db DBTX, arg *RecallLis
 			&i.LastAccessedAt,
 			&i.AccessCount,
 			&i.SharedBy,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}
@@ -293,7 +295,7 @@ func (q *Queries) RecallListShortTerm(ctx context.Context, db DBTX, arg *RecallL
 }
 
 const recallListSimilar = `-- name: RecallListSimilar :many
-SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by FROM hippocampus.recall_similar(
+SELECT tier, id, category, memory_type, content, score, importance, tags, context, author, source, thread_id, from_seq, to_seq, occurred_at, last_accessed_at, access_count, shared_by, trust FROM hippocampus.recall_similar(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_limit => $5, p_types => $6::text[], p_tags => $7::text[],
     p_min_importance => $8, p_since => $9, p_include_shared => $10,
@@ -354,6 +356,7 @@ func (q *Queries) RecallListSimilar(ctx context.Context, db DBTX, arg *RecallLis
 			&i.LastAccessedAt,
 			&i.AccessCount,
 			&i.SharedBy,
+			&i.Trust,
 		); err != nil {
 			return nil, err
 		}

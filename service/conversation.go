@@ -160,6 +160,8 @@ type EventHit struct {
 	Importance  float64         `json:"importance"`
 	TokenCount  int             `json:"token_count"`
 	CreatedAt   time.Time       `json:"created_at"`
+	// Trust is whose words it holds: operator, user, agent or tool, whoever passed them on.
+	Trust string `json:"trust"`
 }
 
 // RecallConversation finds events in the session log by their words, consolidated or not, best
@@ -211,7 +213,7 @@ func (s *OpenMemoryService) recallConversation(
 		hits[i] = &EventHit{
 			Author: row.Author, Category: row.Category, Content: row.Content, CreatedAt: row.CreatedAt,
 			EventType: row.EventType, ID: row.ID, Importance: widen(row.Importance), Score: row.Score,
-			SequenceNum: row.SequenceNum, Text: row.Text, ThreadID: row.ThreadID, TokenCount: int(row.TokenCount),
+			SequenceNum: row.SequenceNum, Text: row.Text, ThreadID: row.ThreadID, TokenCount: int(row.TokenCount), Trust: row.Trust,
 		}
 	}
 	return hits, nil

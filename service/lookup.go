@@ -131,6 +131,8 @@ type AnchorHit struct {
 	// Tier is semantic for what the last rebuild listed, episodic for what was stored since.
 	Tier       string `json:"tier"`
 	TokenCount int    `json:"token_count"`
+	// Trust is whose words it holds: document of a chunk; of a memory operator, user, agent or tool.
+	Trust string `json:"trust" jsonschema:"whose words it holds: document, operator, user, agent or tool"`
 }
 
 // Lookup finds chunks and memories by the anchors that a query names or means, the best of each
@@ -170,7 +172,7 @@ func (d *Documents) Lookup(ctx context.Context, scope Scope, query string, opts 
 		hits[i] = &AnchorHit{
 			AnchorScore: r.AnchorScore, Anchors: r.Anchors, Content: r.Content, Heading: r.Heading, Origin: r.Origin, Path: r.Path,
 			QueryScore: r.QueryScore, RowID: r.RowID, Score: r.Score, Source: r.Source, StartLine: int(r.StartLine), Tier: r.Tier,
-			TokenCount: int(r.TokenCount), Ways: r.Ways,
+			TokenCount: int(r.TokenCount), Trust: r.Trust, Ways: r.Ways,
 		}
 	}
 	return hits, nil

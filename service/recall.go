@@ -47,6 +47,8 @@ type Recollection struct {
 	AccessCount    int             `json:"access_count"`
 	// SharedBy is who shares it, of a memory of another user.
 	SharedBy string `json:"shared_by,omitempty"`
+	// Trust is whose words it holds: operator, user, agent or tool.
+	Trust string `json:"trust"`
 }
 
 // RecollectOptions are the options of [OpenMemoryService.Recall] and its kin.
@@ -339,7 +341,7 @@ func (s *OpenMemoryService) recollections(
 			Context: row.Context, FromSeq: row.FromSeq, ID: row.ID, Importance: row.Importance,
 			LastAccessedAt: row.LastAccessedAt, MemoryType: deref(row.MemoryType), OccurredAt: row.OccurredAt,
 			Score: row.Score, SharedBy: deref(row.SharedBy), Source: row.Source, Tags: row.Tags, ThreadID: row.ThreadID,
-			Tier: row.Tier, ToSeq: row.ToSeq,
+			Tier: row.Tier, ToSeq: row.ToSeq, Trust: row.Trust,
 		}
 	}
 	if !opts.Record {

@@ -46,6 +46,8 @@ type RecallHit struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	OccurredAt time.Time  `json:"occurred_at"`
 	ThreadID   *uuid.UUID `json:"thread_id,omitempty"`
+	// Trust is whose words it holds: operator, user, agent or tool.
+	Trust string `json:"trust" jsonschema:"whose words it holds: operator, user, agent or tool"`
 }
 
 // Recalled is what [OpenMemoryService.RecallMemories] found.

@@ -70,6 +70,7 @@ type message struct {
 	Time        string    `json:"time"`
 	ThreadID    uuid.UUID `json:"thread_id"`
 	SequenceNum int64     `json:"sequence_num" jsonschema:"its place in the thread"`
+	Trust       string    `json:"trust" jsonschema:"whose words it holds: operator, user, agent or tool"`
 }
 
 // Memory gives the eight tools of an agent that remembers and forgets: remember_facts, store_memory,
@@ -185,7 +186,7 @@ func recallConversation(svc *service.OpenMemoryService) *Tool {
 		for i, hit := range hits {
 			out.Messages[i] = message{
 				Author: hit.Author, SequenceNum: hit.SequenceNum, Text: hit.Text, ThreadID: hit.ThreadID,
-				Time: hit.CreatedAt.UTC().Format("2006-01-02T15:04:05Z07:00"),
+				Time: hit.CreatedAt.UTC().Format("2006-01-02T15:04:05Z07:00"), Trust: hit.Trust,
 			}
 		}
 		return out, nil

@@ -15,7 +15,7 @@ import (
 )
 
 // What a tool showed a model otherwise than it is, the model gives back as it was shown: it means what it stands for.
-func TestWhatWasShownCanBeGivenBack(t *testing.T) {
+func TestWhatWasShownCanBeGivenBack(t *testing.T) { //nolint:tparallel // its subtests share a database, and are few
 	t.Parallel()
 	svc, err := service.New(dbtest.As(t, dbtest.DB(t), "hippocampus_service", nil), nil)
 	require.NoError(t, err)

@@ -50,9 +50,9 @@ BEGIN
             USING ERRCODE = '42501', HINT = 'A bound login shares in its own name; leave p_shared_by out.';
     END IF;
     INSERT INTO hippocampus.shared_memories AS s (occurred_from, generation, importance, memory_id, user_id, app_name, memory_type,
-        category, shared_by, content, tags, terms, embedding)
+        category, shared_by, trust, content, tags, terms, embedding)
     SELECT NEW.occurred_from, e.generation, NEW.importance, NEW.id, NEW.user_id, NEW.app_name, NEW.memory_type, NEW.category,
-        coalesce(NEW.shared_by, NEW.user_id), NEW.content, NEW.tags, ARRAY(
+        coalesce(NEW.shared_by, NEW.user_id), NEW.trust, NEW.content, NEW.tags, ARRAY(
             SELECT t.term FROM hippocampus._text_terms(hippocampus._memory_words(NEW.memory_type, NEW.content, NEW.occurred_from),
                 hippocampus._text_config(NEW.app_name)) t ORDER BY 1), e.embedding
     FROM (SELECT) one
@@ -60,7 +60,7 @@ BEGIN
                JOIN hippocampus.embedding_models g ON g.generation = v.generation AND g.status = 'serving'
                WHERE v.row_id = NEW.id AND v.user_id = NEW.user_id AND v.app_name = NEW.app_name AND v.source = 'memory') e ON true
     ON CONFLICT (memory_id, user_id, app_name) DO UPDATE SET importance = excluded.importance, category = excluded.category,
-        shared_by = excluded.shared_by, tags = excluded.tags;
+        shared_by = excluded.shared_by, trust = excluded.trust, tags = excluded.tags;
     RETURN NULL;
 END
 $fn$;
@@ -69,7 +69,7 @@ REVOKE ALL ON FUNCTION hippocampus._share_memories FROM PUBLIC;
 
 CREATE OR REPLACE TRIGGER memories_share_insert AFTER INSERT ON hippocampus.memories
     FOR EACH ROW WHEN (NEW.visibility = 'app') EXECUTE FUNCTION hippocampus._share_memories();
-CREATE OR REPLACE TRIGGER memories_share AFTER UPDATE OF visibility, shared_by, superseded_by, category, importance, tags
+CREATE OR REPLACE TRIGGER memories_share AFTER UPDATE OF visibility, shared_by, superseded_by, category, importance, tags, trust
     ON hippocampus.memories
     FOR EACH ROW WHEN (OLD.visibility = 'app' OR NEW.visibility = 'app')
     EXECUTE FUNCTION hippocampus._share_memories();

@@ -15,7 +15,8 @@ BEGIN
     SELECT 'short', e.id, e.category, NULL::text, e.text, 0::double precision,
         hippocampus._effective_importance(e.importance, coalesce(u.access_count, 0)),
         e.tags, e.metadata, e.author, e.event_type, e.thread_id, e.sequence_num, e.sequence_num, e.created_at,
-        coalesce(u.last_accessed_at, e.created_at), coalesce(u.access_count, 0), NULL::text
+        coalesce(u.last_accessed_at, e.created_at), coalesce(u.access_count, 0), NULL::text,
+        hippocampus._trust(e.author, e.event_type, e.category, e.content)
     FROM hippocampus.short_term_memory(p_user_id, p_app_name, p_thread_id, false, p_now) e
     LEFT JOIN hippocampus.event_uses u ON u.thread_id = e.thread_id AND u.sequence_num = e.sequence_num
         AND u.user_id = p_user_id AND u.app_name = p_app_name

@@ -13,7 +13,7 @@ BEGIN
     RETURN QUERY
     SELECT 'long', m.id, m.category, m.memory_type, m.content, 0::double precision,
         hippocampus._effective_importance(m.importance, m.access_count), m.tags, m.metadata, m.author, m.source, m.thread_id,
-        m.from_seq, m.to_seq, m.occurred_from, m.last_accessed_at, m.access_count, NULL::text
+        m.from_seq, m.to_seq, m.occurred_from, m.last_accessed_at, m.access_count, NULL::text, m.trust
     FROM hippocampus.memory_cluster_members c
     JOIN hippocampus.memories m ON m.id = c.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
     WHERE c.cluster_id = p_cluster_id AND c.user_id = p_user_id AND c.app_name = p_app_name

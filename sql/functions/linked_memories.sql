@@ -53,7 +53,7 @@ BEGIN
     RETURN QUERY
     SELECT 'long', m.id, m.category, m.memory_type, m.content, f.score,
         hippocampus._effective_importance(m.importance, m.access_count), m.tags, m.metadata, m.author, m.source, m.thread_id,
-        m.from_seq, m.to_seq, m.occurred_from, m.last_accessed_at, m.access_count, NULL::text
+        m.from_seq, m.to_seq, m.occurred_from, m.last_accessed_at, m.access_count, NULL::text, m.trust
     FROM unnest(v_ids[2:], v_scores[2:]) WITH ORDINALITY AS f (id, score, place)
     JOIN hippocampus.memories m ON m.id = f.id AND m.user_id = p_user_id AND m.app_name = p_app_name
     WHERE m.superseded_by IS NULL

@@ -52,7 +52,8 @@ BEGIN
         ORDER BY b.score DESC, b.row_id LIMIT p_max_chunks
     )
     SELECT b.origin, b.row_id, coalesce(d.path, ''), coalesce(d.source, r.source), coalesce(c.heading, ''), coalesce(c.start_line, 1),
-        coalesce(c.content, r.content), b.score, b.anchor_score, b.query_score, b.anchors, b.ways, b.tier, coalesce(c.token_count, r.token_count)
+        coalesce(c.content, r.content), b.score, b.anchor_score, b.query_score, b.anchors, b.ways, b.tier, coalesce(c.token_count, r.token_count),
+        CASE b.origin WHEN 'chunk' THEN 'document' ELSE r.trust END
     FROM best b
     LEFT JOIN hippocampus.chunks c ON b.origin = 'chunk' AND c.id = b.row_id AND c.user_id = p_user_id AND c.app_name = p_app_name
     LEFT JOIN hippocampus.documents d ON d.id = c.document_id AND d.user_id = p_user_id AND d.app_name = p_app_name

@@ -45,7 +45,7 @@ BEGIN
         SELECT 'long' AS tier, o.id, o.category, o.memory_type, o.content, 0::double precision AS score,
             hippocampus._effective_importance(o.importance, o.access_count) AS importance, o.tags, o.metadata AS context, o.author,
             o.source, o.thread_id, o.from_seq, o.to_seq, o.occurred_from AS occurred_at, o.last_accessed_at, o.access_count,
-            NULL::text AS shared_by
+            NULL::text AS shared_by, o.trust
         FROM own o
         UNION ALL
         SELECT s.* FROM hippocampus._short_term(p_user_id, p_app_name, p_thread_id, p_now) s

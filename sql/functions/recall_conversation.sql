@@ -35,7 +35,8 @@ BEGIN
             AND f.user_id = p_user_id AND f.app_name = p_app_name)
     )
     SELECT e.id, e.thread_id, e.sequence_num, (s.nearby + 0.5 * s.session) / 1.5 AS score, e.author, e.event_type, e.category,
-        e.text, e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
+        e.text, e.content, e.importance, e.token_count, e.token_count_exact, e.created_at,
+        hippocampus._trust(e.author, e.event_type, e.category, e.content)
     FROM told s
     JOIN hippocampus.events e ON e.thread_id = s.thread_id AND e.sequence_num = s.seq
         AND e.user_id = p_user_id AND e.app_name = p_app_name

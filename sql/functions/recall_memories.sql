@@ -30,7 +30,7 @@ BEGIN
         SELECT 'fact'::text AS source, f.id, hippocampus._fact_text(f.key, f.value) AS content, f.fact_type AS kind,
             coalesce(greatest(0, least(1, m.similarity)), t.words, 0) AS similarity,
             hippocampus.effective_strength(f.running_intensity, f.access_count, f.last_accessed_at, p_now) AS strength,
-            f.recorded_at AS created_at, f.valid_from AS occurred_at, f.thread_id
+            f.recorded_at AS created_at, f.valid_from AS occurred_at, f.thread_id, f.trust
         FROM hippocampus.facts f
         LEFT JOIN told t ON t.row_id = f.id
         LEFT JOIN meant m ON m.row_id = f.id
@@ -39,7 +39,7 @@ BEGIN
     ), memories AS (
         SELECT 'memory'::text, h.memory_id, h.content, h.memory_type, h.vector_score,
             hippocampus.effective_strength(m.running_intensity, m.access_count, m.last_accessed_at, p_now),
-            h.created_at, h.occurred_from, h.thread_id
+            h.created_at, h.occurred_from, h.thread_id, h.trust
         FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_profile => 'strength', p_now => p_now) h
         CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, h.memory_id) m
     ), parts AS (
@@ -50,14 +50,14 @@ BEGIN
     SELECT p.source, p.id, p.content, p.kind,
         (v_weights -> 'vector')::double precision * p.similarity + (v_weights -> 'strength')::double precision * p.strength
             + (v_weights -> 'recency')::double precision * p.recency AS score,
-        p.similarity, p.strength, p.recency, p.created_at, p.occurred_at, p.thread_id
+        p.similarity, p.strength, p.recency, p.created_at, p.occurred_at, p.thread_id, p.trust
     FROM parts p
     ORDER BY score DESC, p.created_at DESC, p.id
     LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_memories IS
-    'The facts that hold and the memories that answer a query, in one list: 0.6·similarity + 0.3·strength + 0.1·recency, each part beside it; without facts, and memories whose policy is of the model strength, that are weaker than 0.05. An empty query without a vector lists the strongest and newest.';
+    'The facts that hold and the memories that answer a query, in one list: 0.6·similarity + 0.3·strength + 0.1·recency, each part beside it, and whose words it holds (trust); without facts, and memories whose policy is of the model strength, that are weaker than 0.05. An empty query without a vector lists the strongest and newest.';
 REVOKE ALL ON FUNCTION hippocampus.recall_memories FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_memories
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -52,14 +52,14 @@ BEGIN
         SELECT 'long' AS tier, m.id, m.category, m.memory_type, m.content, s.score,
             hippocampus._effective_importance(m.importance, m.access_count) AS importance, m.tags, m.metadata AS context, m.author,
             m.source, m.thread_id, m.from_seq, m.to_seq, m.occurred_from AS occurred_at, m.last_accessed_at, m.access_count,
-            NULL::text AS shared_by
+            NULL::text AS shared_by, m.trust
         FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_categories => p_types, p_tags => p_tags,
             p_since => p_since, p_now => p_now, p_min_importance => p_min_importance) s
         CROSS JOIN LATERAL hippocampus._memory_row(p_user_id, p_app_name, s.memory_id) m
         UNION ALL
         SELECT h.tier, h.id, h.category, h.memory_type, h.content, hippocampus._recollection_score(v_weights, h.words, NULL, h.importance,
             h.occurred_at, p_now), h.importance, h.tags, h.context, h.author, h.source, h.thread_id, h.from_seq, h.to_seq, h.occurred_at,
-            h.last_accessed_at, h.access_count, h.shared_by
+            h.last_accessed_at, h.access_count, h.shared_by, h.trust
         FROM held h WHERE h.words > 0 OR v_browse
         UNION ALL
         SELECT r.* FROM shared t

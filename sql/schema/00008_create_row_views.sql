@@ -17,15 +17,15 @@ COMMENT ON VIEW hippocampus.memory_hits IS
 CREATE VIEW hippocampus.recall_hits WITH (security_invoker = true) AS
 SELECT ''::text AS source, m.id, m.content, m.memory_type AS kind, 0::double precision AS score,
     0::double precision AS similarity, 0::double precision AS strength, 0::double precision AS recency,
-    m.created_at, m.occurred_from AS occurred_at, m.thread_id
+    m.created_at, m.occurred_from AS occurred_at, m.thread_id, m.trust
 FROM hippocampus.memories m WHERE false;
-COMMENT ON VIEW hippocampus.recall_hits IS 'What recall_memories returns: a fact or a memory, by source, and every part of its score.';
+COMMENT ON VIEW hippocampus.recall_hits IS 'What recall_memories returns: a fact or a memory, by source, with every part of its score and whose words it holds (trust).';
 
 CREATE VIEW hippocampus.event_hits WITH (security_invoker = true) AS
 SELECT e.id, e.thread_id, e.sequence_num, 0::double precision AS score, e.author, e.event_type, e.category, e.text,
-    e.content, e.importance, e.token_count, e.token_count_exact, e.created_at
+    e.content, e.importance, e.token_count, e.token_count_exact, e.created_at, ''::text AS trust
 FROM hippocampus.events e WHERE false;
-COMMENT ON VIEW hippocampus.event_hits IS 'What recall_conversation returns: an event and its score.';
+COMMENT ON VIEW hippocampus.event_hits IS 'What recall_conversation returns: an event, its score, and whose words it holds (trust).';
 
 CREATE VIEW hippocampus.context_entries WITH (security_invoker = true) AS
 SELECT ''::text AS context_type, ''::text AS content, 0::double precision AS relevance_score, 0::integer AS token_estimate,

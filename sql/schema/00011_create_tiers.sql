@@ -143,6 +143,7 @@ CREATE TABLE hippocampus.shared_memories (
     memory_type   text COLLATE "C" NOT NULL,
     category      text COLLATE "C" NOT NULL,
     shared_by     text COLLATE "C" NOT NULL,
+    trust         text COLLATE "C" NOT NULL,
     content       text NOT NULL,
     tags          text[] NOT NULL,
     terms         text[] NOT NULL,
@@ -153,7 +154,7 @@ CREATE TABLE hippocampus.shared_memories (
 CREATE INDEX shared_memories_app_name_idx ON hippocampus.shared_memories (app_name, occurred_from DESC);
 CREATE INDEX memories_shared_idx ON hippocampus.memories (app_name) WHERE visibility = 'app';
 COMMENT ON TABLE hippocampus.shared_memories IS
-    'What users of an app show each other: of each memory whose visibility is app what others may see, and by whom it was shared. Not its thread, its metadata or its use. Kept by a trigger; a copy, since a policy that opened memories itself would open all of their columns, and links, words and vectors beside them.';
+    'What users of an app show each other: of each memory whose visibility is app what others may see, by whom it was shared, and whose words it holds. Not its thread, its metadata or its use. Kept by a trigger; a copy, since a policy that opened memories itself would open all of their columns, and links, words and vectors beside them.';
 
 CREATE TABLE hippocampus.memory_links (
     created_at timestamptz NOT NULL DEFAULT now(),
@@ -337,10 +338,10 @@ CREATE POLICY shared_memories_bound ON hippocampus.shared_memories FOR SELECT
 CREATE VIEW hippocampus.recollections WITH (security_invoker = true) AS
 SELECT ''::text AS tier, m.id, m.category, m.shared_by AS memory_type, m.content,
     0::double precision AS score, 0::double precision AS importance, m.tags, m.metadata AS context, m.author, m.source,
-    m.thread_id, m.from_seq, m.to_seq, m.occurred_from AS occurred_at, m.last_accessed_at, m.access_count, m.shared_by
+    m.thread_id, m.from_seq, m.to_seq, m.occurred_from AS occurred_at, m.last_accessed_at, m.access_count, m.shared_by, m.trust
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.recollections IS
-    'What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared).';
+    'What recall returns: an event of short-term memory (tier short), a memory (long), or one that another user of the app shares (shared); trust is whose words it holds.';
 CREATE VIEW hippocampus.retention_plans WITH (security_invoker = true) AS
 SELECT m.id AS memory_id, m.user_id, m.app_name, m.memory_type, m.category, ''::text AS reason,
     0::double precision AS score, 0::double precision AS threshold, 0::double precision AS age_days,

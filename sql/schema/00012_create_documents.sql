@@ -204,10 +204,10 @@ COMMENT ON VIEW hippocampus.chunk_hits IS 'What search_chunks returns: a chunk a
 CREATE VIEW hippocampus.anchor_hits WITH (security_invoker = true) AS
 SELECT ''::text AS origin, c.id AS row_id, d.path, d.source, c.heading, c.start_line, c.content,
     0::double precision AS score, 0::double precision AS anchor_score, 0::double precision AS query_score,
-    '{}'::text[] AS anchors, '{}'::text[] AS ways, ''::text AS tier, c.token_count
+    '{}'::text[] AS anchors, '{}'::text[] AS ways, ''::text AS tier, c.token_count, ''::text AS trust
 FROM hippocampus.chunks c JOIN hippocampus.documents d ON false WHERE false;
 COMMENT ON VIEW hippocampus.anchor_hits IS
-    'What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n].';
+    'What lookup_anchors returns: a chunk or a memory (origin), and which anchors brought it by which way; ways[n] is that of anchors[n]. trust is whose words it holds: document of a chunk.';
 
 CREATE VIEW hippocampus.document_statistics WITH (security_invoker = true) AS
 SELECT 0::bigint AS documents, 0::bigint AS chunks, 0::bigint AS tokens, 0::bigint AS without_vector, 0::bigint AS anchors,
