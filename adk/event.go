@@ -153,8 +153,8 @@ func newEvent(logged *service.Event) (*session.Event, error) {
 	default:
 		return foreignEvent(logged), nil
 	}
-	event := &session.Event{}
-	if err := json.Unmarshal(raw, event); err != nil {
+	event, err := readEvent(raw)
+	if err != nil {
 		return nil, fmt.Errorf("read event %d of thread %s: %w", logged.SequenceNum, logged.ThreadID, err)
 	}
 	return event, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -124,7 +123,8 @@ func foreignEvents(added session.Session) ([]*service.EventParams, error) {
 }
 
 // SearchMemory finds a user's memories, best first. What was an event is given as the event was; what
-// the engine drew from events as its text. A query without a word finds nothing.
+// the engine drew from events as its text. The author of what a tool gave says so: "agent (tool)". A query
+// without a word finds nothing.
 func (s *memoryService) SearchMemory(ctx context.Context, req *memory.SearchRequest) (*memory.SearchResponse, error) {
 	response, err := s.search(ctx, req)
 	switch {
@@ -178,9 +178,22 @@ func (s *memoryService) search(ctx context.Context, req *memory.SearchRequest) (
 				entry.ID = event.ID
 			}
 		}
+		entry.Author = speaker(entry.Author, hit.Trust)
 		response.Memories = append(response.Memories, entry)
 	}
 	return response, nil
+}
+
+// speaker is an author as a model reads it beside a memory: what a tool gave says so, whoever passed it on, and what
+// has no author says whose words it holds.
+func speaker(author, trust string) string {
+	switch {
+	case author == "":
+		return trust
+	case trust == service.TrustTool && author != service.TrustTool:
+		return author + " (" + trust + ")"
+	}
+	return author
 }
 
 // placeOf is where the one event stands that a memory tells, if it tells one.
@@ -196,7 +209,7 @@ func entryOf(hit *service.MemoryHit) (memory.Entry, error) {
 		Author: hit.Author, Content: genai.NewContentFromText(hit.Content, roleOf(hit.Author)), ID: hit.MemoryID.String(),
 		Timestamp: hit.OccurredFrom,
 	}
-	if err := json.Unmarshal(hit.Metadata, &entry.CustomMetadata); err != nil {
+	if err := readObject(hit.Metadata, &entry.CustomMetadata); err != nil {
 		return memory.Entry{}, fmt.Errorf("read the metadata of memory %s: %w", hit.MemoryID, err)
 	}
 	if len(entry.CustomMetadata) == 0 {

@@ -36,6 +36,23 @@ func texts(entries []memory.Entry) []string {
 	return all
 }
 
+// A model reads an author beside each memory: it says where a tool's words stand, whoever passed them on.
+func TestMemoryTellsTheTrust(t *testing.T) {
+	t.Parallel()
+	svc, _ := engine(t)
+	for trust, author := range map[string]string{"tool": "researcher", "agent": "researcher", "user": ""} {
+		_, err := svc.Remember(t.Context(), ada, "the umbrella of the "+trust, &service.RememberOptions{Author: author, Trust: trust})
+		require.NoError(t, err)
+	}
+	authors := map[string]string{}
+	for _, entry := range search(t, adk.NewMemoryService(svc, nil), "umbrella") {
+		authors[entry.Content.Parts[0].Text] = entry.Author
+	}
+	require.Equal(t, map[string]string{
+		"the umbrella of the tool": "researcher (tool)", "the umbrella of the agent": "researcher", "the umbrella of the user": "user",
+	}, authors)
+}
+
 func TestMemorySuite(t *testing.T) {
 	t.Parallel()
 	// The cases hold for ADK's own service, which is the reference, and for ours.

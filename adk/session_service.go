@@ -124,31 +124,41 @@ func (s *sessionService) List(ctx context.Context, req *session.ListRequest) (*s
 		return nil, fmt.Errorf("%w: the app name is empty", db.ErrInvalidScope)
 	}
 	scope := service.Scope{AppName: req.AppName, UserID: req.UserID}
-	app, err := s.svc.AppState(ctx, service.Scope{AppName: req.AppName, UserID: anyUser(req.UserID)})
-	if err != nil {
-		return nil, fmt.Errorf("adk: list sessions: %w", err)
-	}
 	read := s.listUser
 	if req.UserID == "" {
 		read = s.listApp
 	}
 	response := &session.ListResponse{Sessions: []session.Session{}}
-	for {
-		threads, err := read(ctx, scope, &service.ThreadsOptions{Limit: listPage, Offset: len(response.Sessions)})
+	err := pgx.BeginFunc(ctx, s.svc, func(tx pgx.Tx) error {
+		// Pages of one moment: a session that changes meanwhile would come twice, or take another's place.
+		if _, err := tx.Exec(ctx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"); err != nil {
+			return err
+		}
+		app, err := s.svc.AppStateTx(ctx, tx, service.Scope{AppName: req.AppName, UserID: anyUser(req.UserID)})
 		if err != nil {
-			return nil, fmt.Errorf("adk: list sessions: %w", err)
+			return err
 		}
-		for _, thread := range threads {
-			listed := &storedSession{scope: service.Scope{AppName: req.AppName, UserID: thread.UserID}}
-			if err := listed.fill(&thread.Thread, app.Values, thread.UserState); err != nil {
-				return nil, fmt.Errorf("adk: list sessions: %w", err)
+		for {
+			threads, err := read(ctx, tx, scope, &service.ThreadsOptions{Limit: listPage, Offset: len(response.Sessions)})
+			if err != nil {
+				return err
 			}
-			response.Sessions = append(response.Sessions, listed)
+			for _, thread := range threads {
+				listed := &storedSession{scope: service.Scope{AppName: req.AppName, UserID: thread.UserID}}
+				if err := listed.fill(&thread.Thread, app.Values, thread.UserState); err != nil {
+					return err
+				}
+				response.Sessions = append(response.Sessions, listed)
+			}
+			if len(threads) < listPage {
+				return nil
+			}
 		}
-		if len(threads) < listPage {
-			return response, nil
-		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("adk: list sessions: %w", err)
 	}
+	return response, nil
 }
 
 // anyUser stands for a user where an app's state is read, which is every user's.
@@ -159,16 +169,16 @@ func anyUser(userID string) string {
 	return userID
 }
 
-func (s *sessionService) listApp(ctx context.Context, scope service.Scope, opts *service.ThreadsOptions) ([]*service.UserThread, error) {
-	return s.svc.AppThreads(ctx, scope.AppName, opts)
+func (s *sessionService) listApp(ctx context.Context, tx pgx.Tx, scope service.Scope, opts *service.ThreadsOptions) ([]*service.UserThread, error) {
+	return s.svc.AppThreadsTx(ctx, tx, scope.AppName, opts)
 }
 
-func (s *sessionService) listUser(ctx context.Context, scope service.Scope, opts *service.ThreadsOptions) ([]*service.UserThread, error) {
-	user, err := s.svc.UserState(ctx, scope)
+func (s *sessionService) listUser(ctx context.Context, tx pgx.Tx, scope service.Scope, opts *service.ThreadsOptions) ([]*service.UserThread, error) {
+	user, err := s.svc.UserStateTx(ctx, tx, scope)
 	if err != nil {
 		return nil, err
 	}
-	threads, err := s.svc.Threads(ctx, scope, opts)
+	threads, err := s.svc.ThreadsTx(ctx, tx, scope, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -321,7 +331,7 @@ func (s *sessionService) load(ctx context.Context, tx pgx.Tx, into *storedSessio
 func (s *storedSession) fill(thread *service.Thread, app, user json.RawMessage) error {
 	var all states
 	for raw, into := range map[*json.RawMessage]*map[string]any{&app: &all.app, &user: &all.user, &thread.State: &all.session} {
-		if err := json.Unmarshal(*raw, into); err != nil {
+		if err := readObject(*raw, into); err != nil {
 			return fmt.Errorf("read the state of session %q: %w", thread.SessionID, err)
 		}
 	}

@@ -1,18 +1,26 @@
 package adk_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/adk/v2/platform"
 	"google.golang.org/adk/v2/session"
+	"google.golang.org/genai"
 
 	"github.com/hippocampus-memory/hippocampus/adk"
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/service"
+	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
 func stateOf(s session.Session) map[string]any { return maps.Collect(s.State().All()) }
@@ -21,6 +29,21 @@ func delta(pairs map[string]any) *session.Event {
 	event := said("user", "hello")
 	event.Actions.StateDelta = pairs
 	return event
+}
+
+// afterQuery is told of each statement that has ended.
+type afterQuery func(sql string)
+
+type sqlKey struct{}
+
+func (afterQuery) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
+	return context.WithValue(ctx, sqlKey{}, data.SQL)
+}
+
+func (f afterQuery) TraceQueryEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryEndData) {
+	if sql, ok := ctx.Value(sqlKey{}).(string); ok {
+		f(sql)
+	}
 }
 
 func TestSessions(t *testing.T) {
@@ -53,6 +76,71 @@ func TestSessions(t *testing.T) {
 		require.Equal(t, map[string]any{"user:u": 2.0, "app:a": true}, states[1])
 		_, err = sessions.List(t.Context(), &session.ListRequest{})
 		require.ErrorIs(t, err, db.ErrInvalidScope)
+	})
+
+	// A session that changes between two pages of a long list is in it once, and takes no other's place.
+	t.Run("AreListedAsTheyAreAtOneMoment", func(t *testing.T) {
+		t.Parallel()
+		svc, pool := engine(t)
+		sessions := adk.NewSessionService(svc, nil)
+		create(t, sessions, nil)
+		_, err := pool.Exec(t.Context(), `SELECT hippocampus.create_thread('ada', 'shop', 's' || n) FROM generate_series(1, 1010) n`)
+		require.NoError(t, err)
+		config := dbtest.As(t, pool, "hippocampus_service", nil).Config().Copy()
+		changed := 0
+		config.ConnConfig.Tracer = afterQuery(func(sql string) {
+			if !strings.Contains(sql, "name: ThreadList") || changed > 0 {
+				return
+			}
+			changed++
+			_, err := pool.Exec(t.Context(), `UPDATE hippocampus.threads SET updated_at = clock_timestamp() + interval '1 second'
+				WHERE session_id = (SELECT session_id FROM hippocampus.threads ORDER BY updated_at, session_id DESC LIMIT 1)`)
+			require.NoError(t, err)
+		})
+		traced, err := pgxpool.NewWithConfig(t.Context(), config)
+		require.NoError(t, err)
+		t.Cleanup(traced.Close)
+		svc, err = service.New(traced, nil)
+		require.NoError(t, err)
+		for _, userID := range []string{"ada", ""} {
+			changed = 0
+			listed, err := adk.NewSessionService(svc, nil).List(t.Context(), &session.ListRequest{AppName: "shop", UserID: userID})
+			require.NoError(t, err)
+			require.Equal(t, 1, changed)
+			seen := map[string]bool{}
+			for _, s := range listed.Sessions {
+				require.False(t, seen[s.ID()], s.ID())
+				seen[s.ID()] = true
+			}
+			require.Len(t, seen, 1011)
+		}
+	})
+
+	t.Run("KeepTheDigitsOfIDs", func(t *testing.T) {
+		t.Parallel()
+		svc, pool := engine(t)
+		sessions, memories := adk.NewSessionService(svc, nil), adk.NewMemoryService(svc, nil)
+		const id = 1182345678901234567
+		held := map[string]any{"id": int64(id), "price": 2.5, "n": 3.0, "list": []any{map[string]any{"id": int64(-id)}}, "more": json.Number("118234567890123456789012")}
+		current := create(t, sessions, map[string]any{"held": held, "user:held": held, "app:held": held})
+		event := delta(map[string]any{"k": held})
+		event.CustomMetadata = held
+		event.Content.Parts = append(event.Content.Parts,
+			&genai.Part{FunctionCall: &genai.FunctionCall{Name: "order", Args: held}}, nil,
+			&genai.Part{FunctionResponse: &genai.FunctionResponse{Name: "order", Response: held}})
+		require.NoError(t, sessions.AppendEvent(t.Context(), current, event))
+		require.NoError(t, memories.AddSessionToMemory(t.Context(), current))
+		_, err := svc.Remember(t.Context(), ada, "an umbrella", &service.RememberOptions{Metadata: json.RawMessage(stringOf(held))})
+		require.NoError(t, err)
+		got := read(t, sessions, current.ID())
+		require.Equal(t, map[string]any{"held": held, "user:held": held, "app:held": held, "k": held}, stateOf(got))
+		stored := got.Events().At(0)
+		require.Equal(t, held, stored.Actions.StateDelta["k"])
+		require.Equal(t, held, stored.CustomMetadata)
+		require.Equal(t, held, stored.Content.Parts[1].FunctionCall.Args)
+		require.Equal(t, held, stored.Content.Parts[3].FunctionResponse.Response)
+		require.Equal(t, held, search(t, memories, "umbrella")[0].CustomMetadata)
+		require.Equal(t, 1, count(t, pool, "SELECT count(*) FROM hippocampus.threads"))
 	})
 
 	t.Run("AreForgottenWithTheirMemories", func(t *testing.T) {

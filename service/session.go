@@ -38,6 +38,22 @@ type ThreadsOptions struct {
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrInvalidArgument].
 func (s *OpenMemoryService) Threads(ctx context.Context, scope Scope, opts *ThreadsOptions) ([]*Thread, error) {
+	return s.threads(ctx, s.bound(scope), scope, opts)
+}
+
+// ThreadsTx lists a user's conversations as [OpenMemoryService.Threads] does.
+//
+// This variant joins the caller's transaction: in one of REPEATABLE READ, the pages of a long list are of one moment.
+// See the package's section on transactions.
+func (s *OpenMemoryService) ThreadsTx(ctx context.Context, tx pgx.Tx, scope Scope, opts *ThreadsOptions) (threads []*Thread, err error) {
+	err = joinScope(ctx, tx, scope, func() error {
+		threads, err = s.threads(ctx, tx, scope, opts)
+		return err
+	})
+	return threads, err
+}
+
+func (s *OpenMemoryService) threads(ctx context.Context, conn db.DBTX, scope Scope, opts *ThreadsOptions) ([]*Thread, error) {
 	if err := checkScope(scope); err != nil {
 		return nil, err
 	}
@@ -45,7 +61,7 @@ func (s *OpenMemoryService) Threads(ctx context.Context, scope Scope, opts *Thre
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.queries.ThreadList(ctx, s.bound(scope), &db.ThreadListParams{
+	rows, err := s.queries.ThreadList(ctx, conn, &db.ThreadListParams{
 		AppName: scope.AppName, MaxRows: limit, SkipRows: offset, UserID: scope.UserID,
 	})
 	if err != nil {
@@ -71,6 +87,18 @@ type UserThread struct {
 //
 // Errors: [db.ErrInvalidArgument]; [db.ErrInvalidText].
 func (s *OpenMemoryService) AppThreads(ctx context.Context, appName string, opts *ThreadsOptions) ([]*UserThread, error) {
+	return s.appThreads(ctx, s.pool, appName, opts)
+}
+
+// AppThreadsTx lists an app's conversations as [OpenMemoryService.AppThreads] does.
+//
+// This variant joins the caller's transaction: in one of REPEATABLE READ, the pages of a long list are of one moment.
+// See the package's section on transactions.
+func (s *OpenMemoryService) AppThreadsTx(ctx context.Context, tx pgx.Tx, appName string, opts *ThreadsOptions) ([]*UserThread, error) {
+	return s.appThreads(ctx, tx, appName, opts)
+}
+
+func (s *OpenMemoryService) appThreads(ctx context.Context, conn db.DBTX, appName string, opts *ThreadsOptions) ([]*UserThread, error) {
 	if err := checkName("appName", appName, maxID); err != nil {
 		return nil, err
 	}
@@ -78,7 +106,7 @@ func (s *OpenMemoryService) AppThreads(ctx context.Context, appName string, opts
 	if err != nil {
 		return nil, err
 	}
-	rows, err := s.queries.ThreadListOfApp(ctx, s.pool, &db.ThreadListOfAppParams{AppName: appName, MaxRows: limit, SkipRows: offset})
+	rows, err := s.queries.ThreadListOfApp(ctx, conn, &db.ThreadListOfAppParams{AppName: appName, MaxRows: limit, SkipRows: offset})
 	if err != nil {
 		return nil, fmt.Errorf("list an app's threads: %w", db.WrapGo(err))
 	}

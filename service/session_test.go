@@ -52,6 +52,17 @@ func TestThreads(t *testing.T) {
 				require.JSONEq(t, `{}`, string(thread.UserState))
 			}
 		}
+		require.NoError(t, b.begin(t, func(tx pgx.Tx) error { // with what the transaction wrote
+			_, err := b.svc.CreateThreadTx(t.Context(), tx, ada, nil)
+			require.NoError(t, err)
+			own, err := b.svc.ThreadsTx(t.Context(), tx, ada, nil)
+			require.NoError(t, err)
+			ofAll, err := b.svc.AppThreadsTx(t.Context(), tx, ada.AppName, nil)
+			require.NoError(t, err)
+			require.Len(t, ofAll, len(threads)+1)
+			require.Less(t, len(own), len(ofAll))
+			return nil
+		}))
 		_, err = b.svc.AppThreads(t.Context(), "", nil)
 		require.ErrorIs(t, err, db.ErrInvalidArgument)
 	})
