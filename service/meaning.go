@@ -38,24 +38,55 @@ func (s *OpenMemoryService) embedQuery(
 	if given != nil {
 		return new(pgvector.NewVector(given)), false, nil
 	}
-	if s.config.Embedder == nil || strings.TrimSpace(query) == "" {
-		return nil, false, nil
+	vectors, degraded, err := s.embedQueries(ctx, []string{query})
+	if err != nil || degraded {
+		return nil, degraded, err
 	}
-	vectors, err := s.config.Embedder.Embed(ctx, []string{query}, model.TaskQuery)
-	if err == nil && len(vectors) != 1 {
-		err = fmt.Errorf("%w: %d vectors for a query", db.ErrInvalidEmbedding, len(vectors))
+	return vectors[0], false, nil
+}
+
+// embedQueries makes the vectors of queries by one call of the embedder; where there's nothing to embed or to embed
+// with, there is none. It takes no connection.
+func (s *OpenMemoryService) embedQueries(
+	ctx context.Context, queries []string,
+) (vectors []*pgvector.Vector, degraded bool, err error) {
+	vectors = make([]*pgvector.Vector, len(queries))
+	if s.config.Embedder == nil {
+		return vectors, false, nil
 	}
-	if err == nil {
-		err = checkDirection("the query's vector", vectors[0])
+	var (
+		at    []int
+		texts []string
+	)
+	for i, query := range queries {
+		if strings.TrimSpace(query) != "" {
+			at, texts = append(at, i), append(texts, s.embeddable(query))
+		}
+	}
+	if len(texts) == 0 {
+		return vectors, false, nil
+	}
+	made, err := s.config.Embedder.Embed(ctx, texts, model.TaskQuery)
+	if err == nil && len(made) != len(texts) {
+		err = fmt.Errorf("%w: %d vectors for %d queries", db.ErrInvalidEmbedding, len(made), len(texts))
+	}
+	for i := 0; err == nil && i < len(made); i++ {
+		err = checkDirection("the query's vector", made[i])
+		vectors[at[i]] = new(pgvector.NewVector(made[i]))
 	}
 	switch {
 	case err == nil:
-		return new(pgvector.NewVector(vectors[0])), false, nil
+		return vectors, false, nil
 	case ctx.Err() != nil, s.config.RequireEmbedding:
 		return nil, false, fmt.Errorf("embed the query: %w", err)
 	}
 	s.config.Logger.WarnContext(ctx, "service: the embedder failed, searching by words alone", slog.Any("error", err))
 	return nil, true, nil
+}
+
+// embeddable is what of a text its vector stands for.
+func (s *OpenMemoryService) embeddable(text string) string {
+	return model.Head(s.counter.Count, text, s.config.MaxEmbedTokens, model.EmbedChars(s.config.MaxEmbedTokens, s.config.MaxEmbedChars))
 }
 
 // outlived tells whether a statement failed because the vectors of the service's own model were

@@ -187,10 +187,13 @@ func (s *OpenMemoryService) ExtractFacts(
 // a key supersedes, anything else stands beside what is there. Other writers of the user's facts
 // wait until the transaction ends. See the package's section on transactions.
 //
-// Errors: [db.ErrInvalidScope]; [db.ErrThreadNotFound].
+// Errors: [db.ErrInvalidScope]; [db.ErrThreadNotFound]; [db.ErrInvalidArgument].
 func (s *OpenMemoryService) RememberFactsTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, facts []*StatedFact, opts *RememberFactsOptions,
 ) (learned *LearnedFacts, err error) {
+	if at := slices.Index(facts, nil); at >= 0 {
+		return nil, fmt.Errorf("%w: facts[%d] is nil", db.ErrInvalidArgument, at)
+	}
 	err = s.joinAsModel(ctx, tx, scope, func() error {
 		return s.byVectors(ctx, facts, func() error {
 			return pgx.BeginFunc(ctx, tx, func(part pgx.Tx) error { // or an error would end the caller's transaction
@@ -238,6 +241,9 @@ func (s *OpenMemoryService) readFacts(ctx context.Context, scope Scope, facts []
 	}
 	if s.config.Embedder == nil {
 		return nil
+	}
+	for i, text := range texts {
+		texts[i] = s.embeddable(text)
 	}
 	vectors, err := s.config.Embedder.Embed(ctx, texts, model.TaskDocument)
 	if err == nil && len(vectors) != len(texts) {

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -44,6 +45,18 @@ type Config struct {
 	// Defaults to no log.
 	Logger *slog.Logger
 
+	// MaxEmbedChars is what one text to embed may have, in characters: the MaxEmbedChars of the embedder's
+	// [model.Models].
+	//
+	// Defaults to no bound beside that of MaxEmbedTokens.
+	MaxEmbedChars int
+
+	// MaxEmbedTokens is how much of a query or a fact is embedded: a longer one is cut, as the worker cuts
+	// what is stored. Give both the same.
+	//
+	// Defaults to 2,000.
+	MaxEmbedTokens int
+
 	// MaxSearchResults is how many memories a search gives that asks for no number of its own.
 	//
 	// Defaults to 10.
@@ -72,6 +85,7 @@ func (c *Config) WithDefaults() *Config {
 	if filled.Logger == nil {
 		filled.Logger = slog.New(slog.DiscardHandler)
 	}
+	filled.MaxEmbedTokens = cmp.Or(filled.MaxEmbedTokens, model.DefaultEmbedTokens)
 	if filled.MaxSearchResults == 0 {
 		filled.MaxSearchResults = 10
 	}
@@ -79,6 +93,12 @@ func (c *Config) WithDefaults() *Config {
 }
 
 func (c *Config) validate() error {
+	if c.MaxEmbedChars < 0 {
+		return fmt.Errorf("%w: MaxEmbedChars is %d, but must be 0 or more", db.ErrInvalidArgument, c.MaxEmbedChars)
+	}
+	if c.MaxEmbedTokens < 0 || c.MaxEmbedTokens > maxText {
+		return fmt.Errorf("%w: MaxEmbedTokens is %d, but must be 1 to %d", db.ErrInvalidArgument, c.MaxEmbedTokens, maxText)
+	}
 	if c.MaxSearchResults < 0 || c.MaxSearchResults > maxLimit {
 		return fmt.Errorf("%w: MaxSearchResults is %d, but must be 1 to %d", db.ErrInvalidArgument, c.MaxSearchResults, maxLimit)
 	}

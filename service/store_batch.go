@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/pgvector/pgvector-go"
@@ -70,15 +71,9 @@ func (s *OpenMemoryService) StoreBatch(ctx context.Context, scope Scope, ops []*
 	if err != nil {
 		return nil, err
 	}
-	var embedded []*storeSearch
-	for i, search := range searches {
-		opts := &ops[i].Search.StoreSearchOptions
-		if search.params.QueryEmbedding, search.degraded, err = s.embedQuery(ctx, opts.Query, opts.QueryEmbedding); err != nil {
-			return nil, fmt.Errorf("ops[%d]: %w", i, err)
-		}
-		if opts.QueryEmbedding == nil && search.params.QueryEmbedding != nil {
-			embedded = append(embedded, search)
-		}
+	embedded, err := s.embedSearches(ctx, ops, searches)
+	if err != nil {
+		return nil, err
 	}
 	var results []*StoreResult
 	run := func() error {
@@ -96,6 +91,38 @@ func (s *OpenMemoryService) StoreBatch(ctx context.Context, scope Scope, ops []*
 		err = run()
 	}
 	return results, err
+}
+
+// embedSearches gives each search its vector, the caller's or the embedder's, and tells which are the embedder's. The
+// embedder is asked once for all of them.
+func (s *OpenMemoryService) embedSearches(
+	ctx context.Context, ops []*StoreOp, searches map[int]*storeSearch,
+) (embedded []*storeSearch, err error) {
+	var (
+		asked   []*storeSearch
+		queries []string
+	)
+	for i, op := range ops {
+		switch search := searches[i]; {
+		case search == nil:
+		case op.Search.QueryEmbedding != nil:
+			search.params.QueryEmbedding = new(pgvector.NewVector(op.Search.QueryEmbedding))
+		case strings.TrimSpace(op.Search.Query) != "":
+			asked, queries = append(asked, search), append(queries, op.Search.Query)
+		}
+	}
+	vectors, degraded, err := s.embedQueries(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	for i, search := range asked {
+		if search.degraded = degraded; degraded || vectors[i] == nil {
+			continue
+		}
+		search.params.QueryEmbedding = vectors[i]
+		embedded = append(embedded, search)
+	}
+	return embedded, nil
 }
 
 // StoreBatchTx does operations as [OpenMemoryService.StoreBatch] does.

@@ -227,7 +227,7 @@ func (c *Config) WithDefaults() *Config {
 		d.MaxConversationChars = min(d.MaxConversationChars, max(1, d.Models.MaxInputChars*3/4))
 	}
 	d.MaxConversationTokens = cmp.Or(d.MaxConversationTokens, 8_000)
-	d.MaxEmbedTokens = cmp.Or(d.MaxEmbedTokens, 2_000)
+	d.MaxEmbedTokens = cmp.Or(d.MaxEmbedTokens, model.DefaultEmbedTokens)
 	d.RescueAfter = cmp.Or(d.RescueAfter, d.longest()+time.Minute)
 	d.RetentionBatch = cmp.Or(d.RetentionBatch, 5_000)
 	if d.RetentionSchedule == nil {

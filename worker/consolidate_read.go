@@ -181,7 +181,7 @@ func (c *consolidation) conversations(t *part) [][]model.Turn {
 func (w *Worker) conversation(prior string, turns []model.Turn) *model.Conversation {
 	c := &model.Conversation{Turns: turns}
 	if most := w.config.Models.MaxInputChars; most > 0 {
-		prior = firstRunes(prior, max(0, most-c.Chars()))
+		prior = model.FirstRunes(prior, max(0, most-c.Chars()))
 	}
 	c.PriorSummary = prior
 	return c
@@ -201,33 +201,7 @@ func spokenBy(author, trust string) string {
 
 // head is the beginning of a text that has at most so many tokens and characters.
 func (w *Worker) head(text string, maxTokens, maxChars int) string {
-	text = firstRunes(text, maxChars)
-	for {
-		tokens := w.config.Counter.Count(text)
-		if tokens <= maxTokens {
-			return text
-		}
-		runes := utf8.RuneCountInString(text)
-		keep := min(int(int64(runes)*int64(maxTokens)/int64(tokens)), runes-1)
-		if keep < 1 {
-			return firstRunes(text, 1)
-		}
-		text = firstRunes(text, keep)
-	}
-}
-
-// firstRunes is the beginning of a text that has at most n characters.
-func firstRunes(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for i := range text {
-		if n == 0 {
-			return text[:i]
-		}
-		n--
-	}
-	return text
+	return model.Head(w.config.Counter.Count, text, maxTokens, maxChars)
 }
 
 // span is where something came from: a run of events.

@@ -320,14 +320,10 @@ func (w *Worker) embedOrNot(ctx context.Context, until time.Time, texts []string
 
 // embeddable is what of a text its vector stands for.
 func (w *Worker) embeddable(text string) string {
-	return w.head(text, w.config.MaxEmbedTokens, w.maxEmbedChars())
+	return model.Head(w.config.Counter.Count, text, w.config.MaxEmbedTokens, w.maxEmbedChars())
 }
 
 // maxEmbedChars is how many characters the tokens of embeddable have at most, and the embedder takes.
 func (w *Worker) maxEmbedChars() int {
-	most := 8 * w.config.MaxEmbedTokens
-	if bound := w.config.Models.MaxEmbedChars; bound > 0 {
-		most = min(most, bound)
-	}
-	return most
+	return model.EmbedChars(w.config.MaxEmbedTokens, w.config.Models.MaxEmbedChars)
 }

@@ -277,7 +277,7 @@ func (b *embedBatch) later(ctx context.Context, rows []*queuedRow, wait time.Dur
 	}
 	ids, userIDs, appNames := rowKeys(rows)
 	err := b.queries.EmbeddingDefer(ctx, b.pool, &db.EmbeddingDeferParams{
-		AppNames: appNames, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars),
+		AppNames: appNames, DelaySeconds: wait.Seconds(), Error: model.FirstRunes(model.CleanText(reason.Error()), maxErrorChars),
 		Generation: b.generation, RowIds: ids, UserIds: userIDs,
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (w *harvestWorker) putOff(ctx context.Context, job *river.Job[HarvestArgs],
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), claimTimeout)
 	defer cancel()
 	err := w.queries.HarvestDefer(ctx, w.pool, &db.HarvestDeferParams{
-		AppName: d.AppName, DelaySeconds: wait.Seconds(), Error: firstRunes(model.CleanText(reason.Error()), maxErrorChars),
+		AppName: d.AppName, DelaySeconds: wait.Seconds(), Error: model.FirstRunes(model.CleanText(reason.Error()), maxErrorChars),
 		ThreadID: d.ThreadID, UserID: d.UserID,
 	})
 	if err != nil {
@@ -213,7 +213,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 			p.Retries++
 		}
 		if len(trajectory) < maxSteps {
-			trajectory = append(trajectory, firstRunes(s.Category+": "+s.Text, maxStepChars))
+			trajectory = append(trajectory, model.FirstRunes(s.Category+": "+s.Text, maxStepChars))
 		}
 	}
 	text, err := json.Marshal(trajectory)
@@ -223,7 +223,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 	p.Trajectory = text
 	for _, e := range events {
 		if !isBlank(e.Text) && (p.Task == "" || isPersons(e)) {
-			p.Task = strings.TrimSpace(firstRunes(e.Text, maxTaskChars))
+			p.Task = strings.TrimSpace(model.FirstRunes(e.Text, maxTaskChars))
 			if isPersons(e) {
 				break
 			}
@@ -238,7 +238,7 @@ func experienceOf(d *dueHarvest, r *model.Reflection, events, steps []*harvested
 		for _, i := range r.Insights {
 			if content := model.CleanText(i.Content); weight[i.Importance] > best && !isBlank(content) {
 				best = weight[i.Importance]
-				p.Insight = new(firstRunes(content, maxTaskChars))
+				p.Insight = new(model.FirstRunes(content, maxTaskChars))
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func domainOf(key string) string {
 	if i := strings.LastIndexByte(key, '_'); i > 0 {
 		key = key[:i]
 	}
-	return firstRunes(key, 30)
+	return model.FirstRunes(key, 30)
 }
 
 // compareLessons looks for the rules that lessons may confirm or contradict, as a consolidation does for

@@ -164,7 +164,7 @@ func (s *sleep) cluster(ctx context.Context, rows []*db.SleepListClusterableRow)
 		if chars > s.config.MaxConversationChars {
 			continue // it is of the cluster, but no model reads it
 		}
-		turn := model.Turn{At: r.OccurredFrom, Author: "memory", Sequence: int64(i + 1), Text: firstRunes(s.embeddable(r.Content), s.config.MaxConversationChars-len("memory"))}
+		turn := model.Turn{At: r.OccurredFrom, Author: "memory", Sequence: int64(i + 1), Text: model.FirstRunes(s.embeddable(r.Content), s.config.MaxConversationChars-len("memory"))}
 		if chars += utf8.RuneCountInString(turn.Author) + utf8.RuneCountInString(turn.Text); chars <= s.config.MaxConversationChars {
 			conversation.Turns = append(conversation.Turns, turn)
 		}

@@ -68,7 +68,8 @@ func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
 	defer models.Close() //nolint:errcheck // nothing is left to be done with them
 	defer a.clearBar()
 	s, err := service.New(pool, &service.Config{
-		Classifier: models.Classifier, Embedder: models.Embedder, Logger: a.logger(), Reflector: models.Reflector,
+		Classifier: models.Classifier, Embedder: models.Embedder, Logger: a.logger(),
+		MaxEmbedChars: models.MaxEmbedChars, Reflector: models.Reflector,
 	})
 	if err != nil {
 		return fitting(err)
