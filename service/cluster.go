@@ -119,7 +119,7 @@ func (s *OpenMemoryService) clusterMemories(
 	if err != nil {
 		return nil, fmt.Errorf("read a cluster: %w", db.WrapGo(err))
 	}
-	return s.recollections(ctx, conn, scope, rows, &RecollectOptions{})
+	return recollections(rows), nil
 }
 
 // SleepReport is what a sleep did, in numbers.

@@ -180,5 +180,5 @@ func (s *OpenMemoryService) linkedMemories(
 	if err != nil {
 		return nil, fmt.Errorf("follow links: %w", db.WrapGo(err))
 	}
-	return s.recollections(ctx, conn, scope, rows, &RecollectOptions{})
+	return recollections(rows), nil
 }

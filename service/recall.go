@@ -84,7 +84,8 @@ type RecollectOptions struct {
 	QueryEmbedding []float32
 
 	// Record counts the use of what is found, but for what others share: what is often recalled fades
-	// more slowly, and is more important.
+	// more slowly, and is more important. Where it can't be counted, as on a replica, the log says so, and
+	// what was found is returned all the same; a Tx variant fails.
 	//
 	// Defaults to false.
 	Record bool
@@ -115,7 +116,11 @@ type RecollectOptions struct {
 //
 // Errors: [db.ErrInvalidScope]; [db.ErrThreadNotFound]; [db.ErrInvalidArgument]; [db.ErrInvalidText].
 func (s *OpenMemoryService) Recall(ctx context.Context, scope Scope, opts *RecollectOptions) ([]*Recollection, error) {
-	return s.recall(ctx, s.bound(scope), scope, opts)
+	found, err := s.recall(ctx, s.bound(scope), scope, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.recorded(ctx, scope, found, opts), nil
 }
 
 // RecallTx recalls as [OpenMemoryService.Recall] does.
@@ -126,7 +131,9 @@ func (s *OpenMemoryService) RecallTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, opts *RecollectOptions,
 ) (found []*Recollection, err error) {
 	err = joinScope(ctx, tx, scope, func() error {
-		found, err = s.recall(ctx, tx, scope, opts)
+		if found, err = s.recall(ctx, tx, scope, opts); err == nil {
+			found, err = s.recordedTx(ctx, tx, scope, found, opts)
+		}
 		return err
 	})
 	return found, err
@@ -154,7 +161,7 @@ func (s *OpenMemoryService) recall(ctx context.Context, conn db.DBTX, scope Scop
 	if err != nil {
 		return nil, fmt.Errorf("recall: %w", db.WrapGo(err))
 	}
-	return s.recollections(ctx, conn, scope, rows, opts)
+	return recollections(rows), nil
 }
 
 // RecallRelated gives what is remembered of a person, a room, a task: of whatever stands in the
@@ -166,7 +173,11 @@ func (s *OpenMemoryService) recall(ctx context.Context, conn db.DBTX, scope Scop
 func (s *OpenMemoryService) RecallRelated(
 	ctx context.Context, scope Scope, related map[string]any, opts *RecollectOptions,
 ) ([]*Recollection, error) {
-	return s.recallRelated(ctx, s.bound(scope), scope, related, opts)
+	found, err := s.recallRelated(ctx, s.bound(scope), scope, related, opts)
+	if err != nil {
+		return nil, err
+	}
+	return s.recorded(ctx, scope, found, opts), nil
 }
 
 // RecallRelatedTx recalls as [OpenMemoryService.RecallRelated] does.
@@ -178,7 +189,9 @@ func (s *OpenMemoryService) RecallRelatedTx(
 	ctx context.Context, tx pgx.Tx, scope Scope, related map[string]any, opts *RecollectOptions,
 ) (found []*Recollection, err error) {
 	err = joinScope(ctx, tx, scope, func() error {
-		found, err = s.recallRelated(ctx, tx, scope, related, opts)
+		if found, err = s.recallRelated(ctx, tx, scope, related, opts); err == nil {
+			found, err = s.recordedTx(ctx, tx, scope, found, opts)
+		}
 		return err
 	})
 	return found, err
@@ -187,7 +200,7 @@ func (s *OpenMemoryService) RecallRelatedTx(
 func (s *OpenMemoryService) recallRelated(
 	ctx context.Context, conn db.DBTX, scope Scope, related map[string]any, opts *RecollectOptions,
 ) ([]*Recollection, error) {
-	opts, limit, err := opts.check(scope, 100)
+	_, limit, err := opts.check(scope, 100)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +214,7 @@ func (s *OpenMemoryService) recallRelated(
 	if err != nil {
 		return nil, fmt.Errorf("recall what is related: %w", db.WrapGo(err))
 	}
-	return s.recollections(ctx, conn, scope, rows, opts)
+	return recollections(rows), nil
 }
 
 // RecallSimilar searches both tiers by words and, where there is an embedder or a vector, by
@@ -224,7 +237,7 @@ func (s *OpenMemoryService) RecallSimilar(
 	if err != nil {
 		return nil, fmt.Errorf("recall what is similar: %w", err)
 	}
-	return s.recollections(ctx, s.bound(scope), scope, rows, opts)
+	return s.recorded(ctx, scope, recollections(rows), opts), nil
 }
 
 // RecallSimilarTx recalls as [OpenMemoryService.RecallSimilar] does.
@@ -252,7 +265,7 @@ func (s *OpenMemoryService) RecallSimilarTx(
 		if err != nil {
 			return fmt.Errorf("recall what is similar: %w", err)
 		}
-		found, err = s.recollections(ctx, tx, scope, rows, opts)
+		found, err = s.recordedTx(ctx, tx, scope, recollections(rows), opts)
 		return err
 	})
 	return found, err
@@ -330,10 +343,7 @@ func contextJSON(fields map[string]any) (json.RawMessage, error) {
 	return text, checkObject("Context", text)
 }
 
-// recollections are the rows, with their use counted where that is asked for.
-func (s *OpenMemoryService) recollections(
-	ctx context.Context, conn db.DBTX, scope Scope, rows []*db.Recollection, opts *RecollectOptions,
-) ([]*Recollection, error) {
+func recollections(rows []*db.Recollection) []*Recollection {
 	found := make([]*Recollection, len(rows))
 	for i, row := range rows {
 		found[i] = &Recollection{
@@ -344,19 +354,38 @@ func (s *OpenMemoryService) recollections(
 			Tier: row.Tier, ToSeq: row.ToSeq, Trust: row.Trust,
 		}
 	}
-	if !opts.Record {
-		return found, nil
+	return found
+}
+
+// recorded are the recollections of a verb that is a transaction of its own, with their use counted where that is
+// asked for.
+func (s *OpenMemoryService) recorded(ctx context.Context, scope Scope, found []*Recollection, opts *RecollectOptions) []*Recollection {
+	if opts.records() {
+		s.countAccess(ctx, scope, used(found))
 	}
-	var used []uuid.UUID
-	for _, r := range found {
-		if r.Tier != TierShared {
-			used = append(used, r.ID)
-		}
-	}
-	if len(used) > 0 {
-		if _, err := s.recordAccess(ctx, conn, scope, used); err != nil {
+	return found
+}
+
+// recordedTx are those of a verb that joins the caller's, which a use that can't be counted ends.
+func (s *OpenMemoryService) recordedTx(
+	ctx context.Context, tx pgx.Tx, scope Scope, found []*Recollection, opts *RecollectOptions,
+) ([]*Recollection, error) {
+	if ids := used(found); opts.records() && len(ids) > 0 {
+		if _, err := s.recordAccess(ctx, tx, scope, ids); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+func (o *RecollectOptions) records() bool { return o != nil && o.Record }
+
+// used are the ids of what the user has: what others share has no use of this user's.
+func used(found []*Recollection) (ids []uuid.UUID) {
+	for _, r := range found {
+		if r.Tier != TierShared {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }

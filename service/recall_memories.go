@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -82,10 +81,8 @@ func (s *OpenMemoryService) RecallMemories(
 	}
 	recalled, ids := newRecalled(rows)
 	recalled.Degraded = degraded
-	if !opts.SkipAccess && len(ids) > 0 {
-		if _, err := s.recordAccess(ctx, s.bound(scope), scope, ids); err != nil {
-			s.config.Logger.WarnContext(ctx, "service: an access could not be counted", slog.Any("error", err))
-		}
+	if !opts.SkipAccess {
+		s.countAccess(ctx, scope, ids)
 	}
 	return recalled, nil
 }

@@ -155,12 +155,8 @@ func (s *OpenMemoryService) SearchMemory(
 		return nil, fmt.Errorf("search memory: %w", err)
 	}
 	response := newSearchResponse(query, rows, degraded)
-	if opts.counts() && len(rows) > 0 {
-		if _, err := s.recordAccess(ctx, s.bound(scope), scope, response.ids()); err != nil {
-			s.config.Logger.WarnContext(ctx, "service: an access could not be counted", slog.Any("error", err))
-		} else {
-			response.AccessRecorded = true
-		}
+	if opts.counts() {
+		response.AccessRecorded = s.countAccess(ctx, scope, response.ids())
 	}
 	return response, nil
 }
@@ -261,6 +257,19 @@ func (s *OpenMemoryService) recordAccess(ctx context.Context, conn db.DBTX, scop
 		return 0, fmt.Errorf("record access: %w", db.WrapGo(err))
 	}
 	return int(found), nil
+}
+
+// countAccess counts a use of what was found, in a transaction of its own, and tells whether it did: what was found is
+// not lost where it can't be counted, as on a replica that is only read. The log says why.
+func (s *OpenMemoryService) countAccess(ctx context.Context, scope Scope, ids []uuid.UUID) bool {
+	if len(ids) == 0 {
+		return false
+	}
+	_, err := s.recordAccess(ctx, s.bound(scope), scope, ids)
+	if err != nil {
+		s.config.Logger.WarnContext(ctx, "service: an access could not be counted", slog.Any("error", err))
+	}
+	return err == nil
 }
 
 func newSearchResponse(query string, rows []*db.MemoryHit, degraded bool) *SearchResponse {
