@@ -34,7 +34,7 @@ func (s *OpenMemoryService) embeddingModel() string {
 
 // asModel runs fn in the caller's transaction with the service's model named, and gives the
 // transaction back the one that it had.
-func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() error) error {
+func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() error) (err error) {
 	name := s.embeddingModel()
 	if name == "" {
 		return fn()
@@ -45,10 +45,13 @@ func (s *OpenMemoryService) asModel(ctx context.Context, tx pgx.Tx, fn func() er
 	if err := tx.QueryRow(ctx, swap, name).Scan(&outer, nil); err != nil {
 		return fmt.Errorf("name the embedding model: %w", db.WrapGo(err))
 	}
-	if err := fn(); err != nil {
-		return err // the rollback that must follow restores it
-	}
-	return db.NameModel(ctx, tx, outer)
+	defer func() {
+		// If fn's statement failed, this fails too, and the rollback that must follow restores it.
+		if restoreErr := db.NameModel(ctx, tx, outer); err == nil {
+			err = restoreErr
+		}
+	}()
+	return fn()
 }
 
 // joinAsModel runs fn in the caller's transaction, bound to the scope and with the service's model named.

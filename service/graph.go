@@ -180,9 +180,9 @@ func (g *Graph) DeleteRelations(ctx context.Context, relations []Relation) (dele
 	return deleted, err
 }
 
-// Read gives the whole graph.
+// Read gives the whole graph. One of more than 16 MiB is read in parts, by Search and Open.
 //
-// Errors: [db.ErrInvalidScope].
+// Errors: [db.ErrInvalidScope]; [db.ErrTooLarge].
 func (g *Graph) Read(ctx context.Context) (*KnowledgeGraph, error) {
 	return g.read(ctx, "read the graph", nil, func(conn db.DBTX) (json.RawMessage, error) {
 		return g.service.queries.GraphRead(ctx, conn, &db.GraphReadParams{AppName: g.scope.AppName, UserID: g.scope.UserID})
@@ -204,7 +204,7 @@ func (g *Graph) Search(ctx context.Context, query string) (*KnowledgeGraph, erro
 // Open gives the entities of these names, and the relations from or to them. A name that is not
 // there is passed over.
 //
-// Errors: [db.ErrInvalidScope]; [db.ErrInvalidText].
+// Errors: [db.ErrInvalidScope]; [db.ErrInvalidText]; [db.ErrTooLarge] for more than 16 MiB.
 func (g *Graph) Open(ctx context.Context, names []string) (*KnowledgeGraph, error) {
 	return g.read(ctx, "open nodes", checkEntityNames(names), func(conn db.DBTX) (json.RawMessage, error) {
 		return g.service.queries.GraphOpen(ctx, conn, &db.GraphOpenParams{

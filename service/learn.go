@@ -98,6 +98,9 @@ func (s *OpenMemoryService) RecordExperienceTx(
 func (s *OpenMemoryService) recordExperience(
 	ctx context.Context, conn db.DBTX, scope Scope, e *TaskExperience,
 ) (*ExperienceDecision, error) {
+	if e == nil {
+		return nil, fmt.Errorf("%w: the experience is nil", db.ErrInvalidArgument)
+	}
 	if err := errors.Join(checkScope(scope), checkName("Task", e.Task, maxText), checkTags("Tags", e.Tags),
 		checkTexts(maxText, "Insight", e.Insight, "Outcome", e.Outcome, "Trust", e.Trust), checkObject("Metadata", e.Metadata)); err != nil {
 		return nil, err

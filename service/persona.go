@@ -91,6 +91,9 @@ type Experience struct {
 func (p *Persona) Enqueue(ctx context.Context, experiences ...*Experience) ([]*Event, error) {
 	events := make([]*EventParams, len(experiences))
 	for i, e := range experiences {
+		if e == nil {
+			return nil, fmt.Errorf("%w: experience %d is nil", db.ErrInvalidArgument, i)
+		}
 		if e.Content == "" {
 			return nil, fmt.Errorf("%w: Content of experience %d is empty", db.ErrInvalidArgument, i)
 		}

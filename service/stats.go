@@ -59,7 +59,13 @@ type Finding struct {
 //
 // Errors: [db.ErrPermission].
 func (s *OpenMemoryService) Doctor(ctx context.Context) ([]*Finding, error) {
-	rows, err := s.queries.AdminDoctor(ctx, s.pool)
+	return Examine(ctx, s.pool)
+}
+
+// Examine is [OpenMemoryService.Doctor] for where no service can be made, as with an embedder that is not the
+// deployment's.
+func Examine(ctx context.Context, conn db.DBTX) ([]*Finding, error) {
+	rows, err := db.New().AdminDoctor(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("run doctor: %w", db.WrapGo(err))
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/internal/command"
 	"github.com/hippocampus-memory/hippocampus/service"
 )
@@ -73,13 +72,9 @@ func (a *app) doctor() *cobra.Command {
 				return err
 			}
 			defer pool.Close()
-			rows, err := db.New().AdminDoctor(cmd.Context(), pool)
+			findings, err := service.Examine(cmd.Context(), pool)
 			if err != nil {
-				return fmt.Errorf("run doctor: %w", db.Wrap(err))
-			}
-			findings := make([]*service.Finding, len(rows))
-			for i, row := range rows {
-				findings[i] = new(service.Finding(*row))
+				return err
 			}
 			if a.json {
 				return errors.Join(a.printJSON(findings), faults(findings))

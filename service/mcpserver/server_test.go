@@ -144,6 +144,42 @@ func TestStdio(t *testing.T) {
 		require.NoError(t, <-ended)
 	})
 
+	// A worker that tries again begins again; the protocol wants what is told to grow.
+	t.Run("TellsProgressThatGrows", func(t *testing.T) {
+		t.Parallel()
+		type none struct{}
+		tool := tools.New(tools.Spec{Name: "count"}, func(ctx context.Context, _ service.Scope, _ *none) (*none, error) {
+			for _, done := range []int{0, 0, 1, 0, 2, 2, 1, 3} {
+				tools.Progress(ctx)(done, min(3, 3*done))
+			}
+			return &none{}, nil
+		})
+		serverIn, clientOut := io.Pipe()
+		clientIn, serverOut := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			ended <- mcpserver.ServeStdio(t.Context(), &mcpserver.Config{Tools: []*tools.Tool{tool}}, ada, serverIn, serverOut)
+		}()
+		told := make(chan float64, 100)
+		client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+				told <- request.Params.Progress
+			},
+		})
+		session, err := client.Connect(t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+		require.NoError(t, err)
+		params := &mcp.CallToolParams{Name: "count", Arguments: json.RawMessage(`{}`)}
+		params.SetProgressToken("p")
+		_, err = session.CallTool(t.Context(), params)
+		require.NoError(t, err)
+		for _, want := range []float64{0, 1, 2, 3} {
+			require.Equal(t, want, <-told)
+		}
+		require.NoError(t, session.Close())
+		require.NoError(t, <-ended)
+		require.Empty(t, told)
+	})
+
 	t.Run("AnswersLinesThatAreNoMessage", func(t *testing.T) {
 		t.Parallel()
 		var out strings.Builder

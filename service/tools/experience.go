@@ -183,7 +183,7 @@ func indexTool(svc *service.OpenMemoryService) *Tool {
 		Name: "index_memory", Title: "Index memory", Idempotent: true,
 		Description: "Builds the vector index anew, for faster search. Call it after a bulk import; it may take minutes.",
 	}, func(ctx context.Context, _ service.Scope, _ *nothingIn) (*sentenceOut, error) {
-		tell := progressOf(ctx)
+		tell := Progress(ctx)
 		if _, err := svc.IndexMemory(ctx, func(p service.IndexProgress) { tell(p.Done, p.Total) }); err != nil {
 			return nil, err
 		}

@@ -6,9 +6,13 @@ CREATE OR REPLACE FUNCTION hippocampus.graph_open(
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
+DECLARE
+    v_names text[];
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
-    RETURN hippocampus._graph_of(p_user_id, p_app_name, hippocampus._graph_meant(p_user_id, p_app_name, p_names));
+    v_names := hippocampus._graph_meant(p_user_id, p_app_name, p_names);
+    PERFORM hippocampus._check_graph_size(p_user_id, p_app_name, v_names);
+    RETURN hippocampus._graph_of(p_user_id, p_app_name, v_names);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.graph_open IS

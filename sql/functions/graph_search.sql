@@ -9,13 +9,14 @@ AS $fn$
 DECLARE
     v_query text;
     v_shown boolean;
+    v_names text[];
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_query', p_query, 0, 65536);
     -- names and types are of "C" columns, whose collation would fold ASCII only
     v_query := lower(p_query COLLATE "default");
     v_shown := v_query ~ '[‹(]'; -- of which _fence_text makes: what was read in a prompt finds what it stands for
-    RETURN hippocampus._graph_of(p_user_id, p_app_name, ARRAY(
+    v_names := ARRAY(
         SELECT e.name FROM hippocampus.graph_entities e
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name
           AND (strpos(lower(e.name COLLATE "default"), v_query) > 0
@@ -26,7 +27,9 @@ BEGIN
                 SELECT FROM hippocampus.graph_observations o
                 WHERE o.user_id = e.user_id AND o.app_name = e.app_name AND o.entity_name = e.name
                   AND (strpos(lower(o.content), v_query) > 0
-                    OR v_shown AND strpos(lower(hippocampus._fence_text(o.content)), v_query) > 0)))));
+                    OR v_shown AND strpos(lower(hippocampus._fence_text(o.content)), v_query) > 0))));
+    PERFORM hippocampus._check_graph_size(p_user_id, p_app_name, v_names);
+    RETURN hippocampus._graph_of(p_user_id, p_app_name, v_names);
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.graph_search IS

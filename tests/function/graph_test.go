@@ -207,4 +207,17 @@ func TestGraphRead(t *testing.T) {
 		require.NotContains(t, b.graph(t, "search", "'acme'"), "welcomes")
 		b.refusesGraph(t, "HC009", "p_query is null", "search", "NULL")
 	})
+
+	// A graph that would not fit into a message is refused before it is read.
+	t.Run("TooLarge", func(t *testing.T) {
+		t.Parallel()
+		b := drawn(t)
+		b.exec(t, `SELECT hippocampus.graph_create_entities($1, $2, jsonb_build_array(jsonb_build_object('name', 'e' || n, 'entityType', 't', 'observations',
+			(SELECT jsonb_agg(repeat(chr(97 + n), 65530) || o) FROM generate_series(1, 64) o)))) FROM generate_series(1, 4) n`, b.UserID, b.AppName)
+		b.refuses(t, "HC006", "this part of the graph is 167", "SELECT hippocampus.graph_read($1, $2)", b.UserID, b.AppName)
+		b.refusesGraph(t, "HC006", "this part of the graph is 167", "search", "'E'")
+		b.refusesGraph(t, "HC006", "this part of the graph is 167", "open", "ARRAY['e1', 'e2', 'e3', 'e4']")
+		require.Equal(t, []string{"e1", "e2", "e3"}, names(t, b.graph(t, "open", "ARRAY['e1', 'e2', 'e3']")))
+		require.Equal(t, []string{"杭州"}, names(t, b.graph(t, "search", "'城'")))
+	})
 }
