@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,11 +16,16 @@ import (
 )
 
 // Message is what somebody said, in the shape of the models' own APIs: a list of messages of
-// OpenAI, Anthropic or Gemini can be unmarshalled into a []Message as it is.
+// OpenAI, Anthropic or Gemini can be unmarshalled into a []Message as it is, and so can the items of
+// OpenAI's Responses. What the event keeps can be given back: it is the content, or the whole message
+// where that has Fields.
 type Message struct {
 	// Role is who said it. assistant and model become the author agent, developer becomes system,
 	// function becomes tool; any other is the author itself.
-	Role string `json:"role"`
+	//
+	// Defaults to what an item of OpenAI's Responses tells by its type: assistant of function_call and other
+	// calls, tool of function_call_output and other outputs.
+	Role string `json:"role,omitempty"`
 
 	// Content is a string or a list of parts, as JSON.
 	//
@@ -41,11 +49,57 @@ type Message struct {
 	// Defaults to now.
 	CreatedAt time.Time `json:"created_at,omitzero"`
 
+	// Fields are what else the message has, by name: OpenAI's tool_calls, tool_call_id, name, refusal, and what
+	// its items have. With any, the event's Content is the message itself, {"role", "content", "tool_calls", …}.
+	//
+	// Defaults to none.
+	Fields map[string]json.RawMessage `json:"-"`
+
 	// Metadata is a JSON object of the client's own.
 	//
 	// Defaults to {}.
 	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
+
+// plainMessage is a Message without its methods.
+type plainMessage Message
+
+// UnmarshalJSON reads a message; what it has no field for is in Fields, unless it is null.
+func (m *Message) UnmarshalJSON(raw []byte) error {
+	if err := json.Unmarshal(raw, (*plainMessage)(m)); err != nil {
+		return err
+	}
+	m.Fields = nil
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return err
+	}
+	for name, value := range all {
+		if !slices.Contains(messageFields, strings.ToLower(name)) && string(value) != "null" {
+			if m.Fields == nil {
+				m.Fields = map[string]json.RawMessage{}
+			}
+			m.Fields[name] = value
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes a message as it was read.
+func (m Message) MarshalJSON() ([]byte, error) { //nolint:gocritic // a []Message has values
+	known, err := json.Marshal(plainMessage(m))
+	if err != nil || len(m.Fields) == 0 {
+		return known, err
+	}
+	all := maps.Clone(m.Fields)
+	if err := json.Unmarshal(known, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// messageFields are those that a Message has itself, in JSON.
+var messageFields = []string{"content", "created_at", "id", "metadata", "parts", "role", "text"}
 
 // AddMessagesOptions are the options of [OpenMemoryService.AddMessages].
 type AddMessagesOptions struct {
@@ -116,8 +170,8 @@ func (s *OpenMemoryService) addMessages(
 	}
 	events := make([]*EventParams, len(messages))
 	for i := range messages {
-		if events[i], err = messages[i].event(fmt.Sprintf("messages[%d]", i)); err != nil {
-			return nil, err
+		if events[i], err = messages[i].Event(); err != nil {
+			return nil, fmt.Errorf("messages[%d]: %w", i, err)
 		}
 	}
 	added := &AddedMessages{}
@@ -145,29 +199,111 @@ var authors = map[string]string{
 	"assistant": "agent", "developer": "system", "function": "tool", "model": "agent",
 }
 
-// event is the message as an event.
-func (m *Message) event(name string) (*EventParams, error) {
-	event := &EventParams{
-		Author: m.Role, Content: m.Content, CreatedAt: m.CreatedAt, EventID: m.ID, Metadata: m.Metadata, Text: m.Text,
-	}
+// author is who said it. An item of OpenAI's Responses has no role, but a type: a call is the agent's, and its output
+// the tool's.
+func (m *Message) author() (string, error) {
 	if author, known := authors[m.Role]; known {
-		event.Author = author
+		return author, nil
+	}
+	if m.Role != "" {
+		return m.Role, nil
+	}
+	var kind string
+	if raw := m.Fields["type"]; raw != nil {
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			return "", fmt.Errorf("%w: type is %.100s, but must be text", db.ErrInvalidArgument, raw)
+		}
+	}
+	switch {
+	case strings.HasSuffix(kind, "_output"):
+		return "tool", nil
+	case strings.HasSuffix(kind, "_call"), kind == "reasoning":
+		return "agent", nil
+	case kind != "":
+		return "", fmt.Errorf("%w: it has no role, and its type %q does not tell who said it; give it a role: user, assistant or tool",
+			db.ErrInvalidArgument, kind)
+	}
+	return "", fmt.Errorf("%w: it has no role; give it one: user, assistant, tool or system", db.ErrInvalidArgument)
+}
+
+// Event is the message as [OpenMemoryService.AddMessages] logs it.
+//
+// Errors: [db.ErrInvalidArgument] for a message without a role, or without anything said.
+func (m *Message) Event() (*EventParams, error) {
+	author, err := m.author()
+	if err != nil {
+		return nil, err
+	}
+	event := &EventParams{
+		Author: author, Content: m.Content, CreatedAt: m.CreatedAt, EventID: m.ID, Metadata: m.Metadata, Text: m.Text,
 	}
 	if event.Author == "tool" {
 		event.Category = "tool-use"
 	}
-	if string(m.Content) == "null" { // OpenAI's, of a message that calls tools
+	switch {
+	case len(m.Fields) > 0:
+		event.Content, err = m.whole()
+	case string(m.Content) == "null":
 		event.Content = json.RawMessage(`""`)
+	case m.Content == nil && m.Parts != nil:
+		event.Content, err = marshalFields(map[string]json.RawMessage{"parts": m.Parts})
+	case m.Content == nil && m.Text == "":
+		err = fmt.Errorf("%w: it has neither content nor text", db.ErrInvalidArgument)
 	}
-	if event.Content == nil && m.Parts != nil {
-		if err := checkJSON(name+".Parts", m.Parts); err != nil {
-			return nil, err
+	if err != nil {
+		return nil, err
+	}
+	// What is set here is counted at once; the rest of content's shapes is read by the database.
+	for _, raw := range []json.RawMessage{m.Content, m.Fields["output"], m.Fields["refusal"]} {
+		if event.Text == "" && raw != nil {
+			event.Text = textOf(raw)
 		}
-		event.Content, _ = json.Marshal(map[string]json.RawMessage{"parts": m.Parts}) // checked just now
-	}
-	var said string
-	if event.Text == "" && json.Unmarshal(event.Content, &said) == nil {
-		event.Text = said // counted at once
 	}
 	return event, nil
+}
+
+// whole is the message itself, as it came, but for what the event has fields for.
+func (m *Message) whole() (json.RawMessage, error) {
+	all := maps.Clone(m.Fields)
+	for name, raw := range map[string]json.RawMessage{"content": m.Content, "parts": m.Parts} {
+		if raw != nil {
+			all[name] = raw
+		}
+	}
+	for name, text := range map[string]string{"id": m.ID, "role": m.Role, "text": m.Text} {
+		if text != "" {
+			all[name], _ = json.Marshal(text) // strings never fail
+		}
+	}
+	return marshalFields(all)
+}
+
+func marshalFields(fields map[string]json.RawMessage) (json.RawMessage, error) {
+	for name, raw := range fields {
+		if err := checkJSON(name, raw); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal(fields)
+}
+
+// textOf is a JSON string, or the texts of a list of parts; empty for anything else.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
+	var texts []string
+	for _, part := range parts {
+		if part.Text != "" {
+			texts = append(texts, part.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }

@@ -92,6 +92,20 @@ func TestAddMessages(t *testing.T) {
 				added.Events[0].Author + " " + added.Events[0].Text, added.Events[1].Author + " " + added.Events[1].Text,
 			}, name)
 		}
+		// An item that can't be told is refused by its name, and nothing is stored.
+		for list, want := range map[string]string{
+			`[{"role": "user", "content": "x"}, {"content": "y"}]`: "messages[1]: invalid argument: it has no role",
+			`[{"type": "item_reference", "id": "1"}]`:              `its type "item_reference" does not tell who said it`,
+			`[{"role": "user"}]`:                                   "messages[0]: invalid argument: it has neither content nor text",
+			`[{"role": "user", "content": "x", "name": "\u0000"}]`: "name has a NUL",
+		} {
+			var messages []service.Message
+			require.NoError(t, json.Unmarshal([]byte(list), &messages))
+			before := b.snapshot(t)
+			_, err := b.svc.AddMessages(t.Context(), ada, "refused", messages, nil)
+			require.ErrorContains(t, err, want)
+			require.Equal(t, before, b.snapshot(t))
+		}
 		added, err := b.svc.AddMessages(t.Context(), ada, "calls", []service.Message{
 			{Role: "assistant", Content: json.RawMessage("null")}, {Role: "function", Text: "21 °C"},
 		}, nil)
@@ -99,6 +113,41 @@ func TestAddMessages(t *testing.T) {
 		require.Empty(t, added.Events[0].Text)
 		require.Equal(t, "tool", added.Events[1].Author)
 		require.Equal(t, "tool-use", added.Events[1].Category)
+	})
+
+	// What a list of OpenAI's says of calls can be given back from the log, as it came.
+	t.Run("KeepsCallsAsTheyCame", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		list := []struct{ author, text, message string }{
+			{"user", "Weather?", `{"role": "user", "content": "Weather?", "name": "ada"}`},
+			{"agent", "", `{"role": "assistant", "content": null,
+				"tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": "{\"city\": \"杭州\"}"}}]}`},
+			{"tool", "21 °C", `{"role": "tool", "tool_call_id": "call_1", "content": "21 °C"}`},
+			{"agent", "I can't say.", `{"role": "assistant", "content": null, "refusal": "I can't say."}`},
+			{"agent", "Sunny.", `{"role": "assistant", "type": "message", "id": "msg_1", "content": [{"type": "output_text", "text": "Sunny."}]}`},
+			{"agent", "", `{"type": "function_call", "id": "fc_1", "call_id": "call_2", "name": "weather", "arguments": "{}"}`},
+			{"tool", "22 °C", `{"type": "function_call_output", "call_id": "call_2", "output": "22 °C"}`},
+			{"tool", "23\n°C", `{"type": "custom_tool_call_output", "call_id": "call_3",
+				"output": [{"type": "input_text", "text": "23"}, {"type": "input_text", "text": "°C"}]}`},
+		}
+		messages := make([]service.Message, len(list))
+		for i, m := range list {
+			require.NoError(t, json.Unmarshal([]byte(m.message), &messages[i]))
+			again, err := json.Marshal(messages[i])
+			require.NoError(t, err)
+			require.JSONEq(t, m.message, string(again))
+		}
+		added, err := b.svc.AddMessages(t.Context(), ada, "calls", messages, nil)
+		require.NoError(t, err)
+		for i, m := range list {
+			require.JSONEq(t, m.message, string(added.Events[i].Content))
+			require.Equal(t, m.author+": "+m.text, added.Events[i].Author+": "+added.Events[i].Text)
+			require.Equal(t, m.author == "tool", added.Events[i].Category == "tool-use", m.message)
+		}
+		again, err := b.svc.AddMessages(t.Context(), ada, "calls", messages[4:6], nil)
+		require.NoError(t, err)
+		require.Empty(t, again.Events, "an item's id is the event's")
 	})
 
 	t.Run("WhatAToolGaveIsNotTheUsers", func(t *testing.T) {

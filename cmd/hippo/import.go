@@ -34,16 +34,19 @@ func (a *app) importing() *cobra.Command {
 		Long: `Logs conversations from files, session by session, and consolidates each. A file may be
 compressed by gzip (.gz); - is standard input. The format is told from the content:
 
-  JSON lines   an event a line, UTF-8:
+  events       an event a line, or a JSON array of them, UTF-8:
                {"session_id": "s1", "author": "user", "text": "Hello!", "created_at": "2026-05-01T09:00:00Z"}
+  messages     the same of OpenAI, Anthropic or Gemini:
+               {"role": "user", "content": "Hello!"}
   LoCoMo       the data set's JSON
   LongMemEval  the data set's JSON, or its questions as lines beside sessions.jsonl(.gz)
   MemoryBank   the data set's JSON, or its exchanges as lines
 
-An event needs author and text, or content: OpenAI's messages are read as they are, with
-role as the author, and content that is text or a list of parts. It may have session_id,
-created_at (RFC 3339; default: now), event_type, category, event_id, tags and metadata.
-Events without session_id are one session, named after the file ("stdin" for -).
+An event needs author and text, or content. What has a role, or as an item of OpenAI's
+Responses a type, is a message, and is read as it is, with its tool calls: assistant and
+model are the author agent, and id is its event_id. Both may have session_id, created_at
+(RFC 3339; default: now), event_type, category, event_id, tags and metadata. Events without
+session_id are one session, named after the file ("stdin" for -).
 
 Importing again adds only what is new: the log has an event already if its session has
 one of the same event_id; such events are counted as KNOWN. An event without event_id

@@ -1,5 +1,5 @@
-// Package conversation reads conversations from files: JSON lines of events, which is our own
-// format, and those of LoCoMo, LongMemEval and MemoryBank.
+// Package conversation reads conversations from files: events and models' messages, as JSON
+// lines or a list, and those of LoCoMo, LongMemEval and MemoryBank.
 package conversation
 
 import (
@@ -152,7 +152,7 @@ func Read(r io.Reader, name string) ([]*Conversation, error) {
 	trimmed := bytes.TrimSpace(withoutMark(raw))
 	switch kindOf(trimmed) {
 	case kindEmpty:
-		return nil, errors.New("the file is empty; give JSON lines of events, or the JSON of LoCoMo, LongMemEval or MemoryBank")
+		return nil, errors.New("the file is empty; give events as JSON lines or a list, or the JSON of LoCoMo, LongMemEval or MemoryBank")
 	case kindExchanges:
 		return readExchanges(trimmed)
 	case kindHaystacks:
@@ -166,6 +166,12 @@ func Read(r io.Reader, name string) ([]*Conversation, error) {
 		return readMemoryBank(trimmed)
 	case kindQuestions:
 		return nil, errors.New("these are LongMemEval's questions, but its sessions are in another file")
+	case kindList:
+		c, err := readList(trimmed, name)
+		if err != nil {
+			return nil, err
+		}
+		return []*Conversation{c}, nil
 	default:
 		c, err := readLines(withoutMark(raw), name)
 		if err != nil {

@@ -59,7 +59,12 @@ func TestRead(t *testing.T) {
 			{"\n\n{\"author\":\"user\",\"text\":\"x\"}\n{\"author\":\"user\"}", "line 4: an event needs text or content"},
 			{"hello", "line 1: this is no JSON: invalid character 'h'"},
 			{"{\"author\":\"user\",\"text\":\"\xff\"}", "line 1: it is not UTF-8"},
-			{`[{"author":"user","text":"x"}]`, "events of your own are written one a line, without an array"},
+			{`[{"who":"user","say":"x"}]`, "sample 1 has no sample_id or no conversation; a list of events or messages has author or role"},
+			{`[{"role":"user","content":"x"},{"role":"user"}]`, "event 2 of the list: invalid argument: it has neither content nor text"},
+			{`[{"role":"user","content":"x"}`, "this is no JSON: unexpected end"},
+			{`{"role":"user","content":"x","timestamp":"2026"}`, `line 1: there is no field "timestamp"; call it created_at`},
+			{`{"role":"user","content":"x","created_at":"soon"}`, `line 1: created_at is "soon"`},
+			{`{"type":"unknown","id":"1"}`, `line 1: invalid argument: it has no role, and its type "unknown" does not tell who said it`},
 		} {
 			_, err := Read(strings.NewReader(test.lines), "x")
 			require.ErrorContains(t, err, test.want)
@@ -89,16 +94,39 @@ func TestRead(t *testing.T) {
 		require.NotEqual(t, first, ids("y", hello, bye, hello), "another session")
 	})
 
-	t.Run("JSONLinesOpenAI", func(t *testing.T) {
+	// A file of messages is read as the service reads a list of them, a line each or as an array.
+	t.Run("Messages", func(t *testing.T) {
 		t.Parallel()
-		cs, err := Read(strings.NewReader(`{"role":"user","content":"hello"}
-{"role":"assistant","content":[{"type":"text","text":"hi"}]}`), "x")
+		messages := []string{
+			`{"role":"user","content":"hello","name":"ada","session_id":"s","tags":["x"]}`,
+			`{"role":"assistant","content":[{"type":"text","text":"hi"}],"tool_calls":null,"session_id":"s"}`,
+			`{"role":"assistant","content":null,"session_id":"s","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}`,
+			`{"type":"function_call_output","call_id":"1","output":"21 °C","session_id":"s","id":"o1"}`,
+			`{"role":"model","parts":[{"text":"你好"}],"session_id":"s","created_at":"2026-05-01T00:00:00Z"}`,
+		}
+		lines, err := Read(strings.NewReader(strings.Join(messages, "\n")), "x")
 		require.NoError(t, err)
-		require.Equal(t, "x", cs[0].Sessions[0].ID)
-		events := cs[0].Sessions[0].Events
-		require.Equal(t, "user", events[0].Author)
-		require.JSONEq(t, `{"text":"hello"}`, string(events[0].Content))
-		require.JSONEq(t, `{"content":[{"type":"text","text":"hi"}]}`, string(events[1].Content))
+		list, err := Read(strings.NewReader("["+strings.Join(messages, ",\n")+"]"), "x")
+		require.NoError(t, err)
+		require.Equal(t, lines, list)
+		require.Equal(t, "s", list[0].Sessions[0].ID)
+		events := list[0].Sessions[0].Events
+		for i, want := range []struct{ author, text, content string }{
+			{"user", "hello", `{"role":"user","content":"hello","name":"ada"}`},
+			{"agent", "hi", `[{"type":"text","text":"hi"}]`},
+			{"agent", "", `{"role":"assistant","content":null,"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}`},
+			{"tool", "21 °C", `{"type":"function_call_output","call_id":"1","output":"21 °C","id":"o1"}`},
+			{"agent", "", `{"parts":[{"text":"你好"}]}`}, // the database reads its text
+		} {
+			require.Equal(t, want.author+": "+want.text, events[i].Author+": "+events[i].Text)
+			require.JSONEq(t, want.content, string(events[i].Content))
+		}
+		require.Equal(t, "o1", events[3].EventID)
+		require.Equal(t, "tool-use", events[3].Category)
+		require.NotNil(t, events[4].CreatedAt)
+		own, err := Read(strings.NewReader(`[{"author":"user","text":"x"}]`), "x")
+		require.NoError(t, err)
+		require.Equal(t, "user", own[0].Sessions[0].Events[0].Author)
 	})
 
 	t.Run("LoCoMo", func(t *testing.T) {

@@ -13,6 +13,7 @@ const (
 	kindEmpty
 	kindExchanges  // MemoryBank as lines
 	kindHaystacks  // LongMemEval's own JSON
+	kindList       // an array of events or messages
 	kindLoCoMo     // an array of conversations, or one of them
 	kindMemoryBank // MemoryBank's own JSON
 	kindQuestions  // LongMemEval's questions as lines, without sessions
@@ -30,6 +31,9 @@ func kindOf(raw []byte) kind {
 		}
 		if bytes.Contains(raw, []byte(`"haystack_sessions"`)) {
 			return kindHaystacks
+		}
+		if beginsWithEvent(raw) {
+			return kindList
 		}
 		return kindLoCoMo
 	}
@@ -61,4 +65,22 @@ func kindOf(raw []byte) kind {
 		}
 	}
 	return kindLines
+}
+
+// beginsWithEvent tells an array of events from one of conversations.
+func beginsWithEvent(raw []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	if _, err := decoder.Token(); err != nil {
+		return false
+	}
+	var first map[string]json.RawMessage
+	if err := decoder.Decode(&first); err != nil {
+		return false
+	}
+	for _, key := range []string{"author", "role", "content", "text", "type"} {
+		if first[key] != nil {
+			return true
+		}
+	}
+	return false
 }

@@ -18,8 +18,7 @@ import (
 // maxLine is how long a line may be.
 const maxLine = 16 << 20
 
-// line is an event as our own format writes it: its fields, or a message of OpenAI's, whose role is
-// the author.
+// line is an event as our own format writes it.
 type line struct {
 	Author    string          `json:"author"`
 	Category  string          `json:"category"`
@@ -28,18 +27,14 @@ type line struct {
 	EventID   string          `json:"event_id"`
 	EventType string          `json:"event_type"`
 	Metadata  json.RawMessage `json:"metadata"`
-	Role      string          `json:"role"`
 	SessionID string          `json:"session_id"`
 	Tags      []string        `json:"tags"`
 	Text      string          `json:"text"`
 }
 
-// readLines reads one event a line; session_id groups them, in order of first sight. Those without
-// one are a session of the given name.
+// readLines reads one event a line.
 func readLines(raw []byte, name string) (*Conversation, error) {
-	c := &Conversation{ID: name}
-	at := map[string]int{}
-	same := map[string]int{} // how often an event was seen that is the same in all that its id is made of
+	g := newGrouping(name)
 	lines := bufio.NewScanner(bytes.NewReader(raw))
 	lines.Buffer(nil, maxLine)
 	n := 0
@@ -49,23 +44,9 @@ func readLines(raw []byte, name string) (*Conversation, error) {
 		if len(text) == 0 {
 			continue
 		}
-		event, session, err := readLine(text)
-		if err != nil {
+		if err := g.read(text); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
-		session = cmp.Or(session, name)
-		if event.EventID == "" {
-			key := event.fingerprint(session)
-			event.EventID = contentID(key, same[key])
-			same[key]++
-		}
-		i, ok := at[session]
-		if !ok {
-			i = len(c.Sessions)
-			at[session] = i
-			c.Sessions = append(c.Sessions, Session{ID: session})
-		}
-		c.Sessions[i].Events = append(c.Sessions[i].Events, *event)
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
@@ -73,12 +54,68 @@ func readLines(raw []byte, name string) (*Conversation, error) {
 		}
 		return nil, fmt.Errorf("read lines: %w", err)
 	}
-	return c, nil
+	return g.conversation, nil
+}
+
+// readList reads a JSON array of events.
+func readList(raw []byte, name string) (*Conversation, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, plain(err)
+	}
+	g := newGrouping(name)
+	for n, text := range list {
+		if err := g.read(text); err != nil {
+			return nil, fmt.Errorf("event %d of the list: %w", n+1, err)
+		}
+	}
+	return g.conversation, nil
+}
+
+// grouping groups events by session_id, in order of first sight. Those without one are a session of the
+// conversation's name.
+type grouping struct {
+	conversation *Conversation
+	at           map[string]int
+	same         map[string]int // how often an event was seen that is the same in all that its id is made of
+}
+
+func newGrouping(name string) *grouping {
+	return &grouping{conversation: &Conversation{ID: name}, at: map[string]int{}, same: map[string]int{}}
+}
+
+func (g *grouping) read(text []byte) error {
+	event, session, err := readLine(text)
+	if err != nil {
+		return err
+	}
+	c := g.conversation
+	session = cmp.Or(session, c.ID)
+	if event.EventID == "" {
+		key := event.fingerprint(session)
+		event.EventID = contentID(key, g.same[key])
+		g.same[key]++
+	}
+	i, ok := g.at[session]
+	if !ok {
+		i = len(c.Sessions)
+		g.at[session] = i
+		c.Sessions = append(c.Sessions, Session{ID: session})
+	}
+	c.Sessions[i].Events = append(c.Sessions[i].Events, *event)
+	return nil
 }
 
 func readLine(text []byte) (event *Event, session string, err error) {
 	if !utf8.Valid(text) {
 		return nil, "", errors.New("it is not UTF-8; convert the file first")
+	}
+	message, err := isMessage(text)
+	if err != nil {
+		return nil, "", err
+	}
+	if message {
+		return readMessage(text)
 	}
 	var l line
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -86,25 +123,15 @@ func readLine(text []byte) (event *Event, session string, err error) {
 	if err := decoder.Decode(&l); err != nil {
 		return nil, "", plain(err)
 	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, "", errors.New("something follows the event; write one event a line")
-	}
-	if l.Author != "" && l.Role != "" {
-		return nil, "", errors.New("it has an author and a role, which mean the same; leave one out")
-	}
 	event = &Event{
-		Author: cmp.Or(l.Author, l.Role), Category: l.Category, Content: given(l.Content), EventID: l.EventID,
+		Author: l.Author, Category: l.Category, Content: given(l.Content), EventID: l.EventID,
 		EventType: l.EventType, Metadata: given(l.Metadata), Tags: l.Tags, Text: l.Text,
 	}
 	if event.Author == "" {
-		return nil, "", errors.New(`an event needs an author, such as "user" or "assistant"`)
+		return nil, "", errors.New(`an event needs an author, such as "user" or "agent", or a message's role`)
 	}
-	if l.CreatedAt != "" {
-		created, err := time.Parse(time.RFC3339, l.CreatedAt)
-		if err != nil {
-			return nil, "", fmt.Errorf("created_at is %q, which is no time such as 2026-05-01T09:00:00Z", l.CreatedAt)
-		}
-		event.CreatedAt = &created
+	if event.CreatedAt, err = readCreated(l.CreatedAt); err != nil {
+		return nil, "", err
 	}
 	if err := event.fill(); err != nil {
 		return nil, "", err
@@ -112,14 +139,25 @@ func readLine(text []byte) (event *Event, session string, err error) {
 	return event, l.SessionID, nil
 }
 
-// fill gives an event the content that the log wants: an object.
+func readCreated(text string) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	created, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return nil, fmt.Errorf("created_at is %q, which is no time such as 2026-05-01T09:00:00Z", text)
+	}
+	return &created, nil
+}
+
+// fill gives an event of our own format the content that the log wants: an object.
 func (e *Event) fill() error {
 	switch {
 	case e.Content == nil && e.Text == "":
 		return errors.New("an event needs text or content")
 	case e.Content == nil:
 		e.Content, _ = json.Marshal(map[string]string{"text": e.Text}) // strings never fail
-	case e.Content[0] == '"': // OpenAI's content is a string, or a list of parts
+	case e.Content[0] == '"':
 		var text string
 		if err := json.Unmarshal(e.Content, &text); err != nil {
 			return plain(err)

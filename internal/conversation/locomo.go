@@ -34,7 +34,7 @@ func readLoCoMo(raw []byte) ([]*Conversation, error) {
 	for i, s := range samples {
 		if s.ID == "" || s.Conversation == nil {
 			return nil, fmt.Errorf("read LoCoMo: sample %d has no sample_id or no conversation; "+
-				"events of your own are written one a line, without an array around them", i+1)
+				"a list of events or messages has author or role, and text or content", i+1)
 		}
 		c, err := s.read()
 		if err != nil {
