@@ -1,6 +1,7 @@
 -- An anchor tells what the rows told that say it: it goes with the last of them. One that more than 8 rows say
 -- is a word of the corpus, and the next rebuild's to judge. A section that was changed may still say it, in words as a
--- question names it (_anchor_grams; «party» says no «art»): then its new chunk takes the place of the old one. A memory leaves the lists that it is in; a chunk does by its foreign key.
+-- question names it (_anchor_grams; «party» says no «art»): then its new chunk takes the place of the old one. A memory
+-- leaves the lists that it is in; a chunk does by its foreign key.
 CREATE OR REPLACE FUNCTION hippocampus._drop_anchors() RETURNS trigger
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp

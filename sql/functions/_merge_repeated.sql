@@ -1,7 +1,9 @@
 -- Of some semantic memories, those that another one of the same category says again are superseded by it, which takes
--- over their strength, tags and context: by the newer one, but by an older one that is trusted more. To say the same, two must have the
--- same numbers and deny alike, however near their vectors. What has a name, is an experience, or is shown to others
--- stays, and so does what has labels for which the other has no room, or which it would show. Each takes part once; rows that somebody holds are left. Returns those that were superseded.
+-- over their strength, tags and context: by the newer one, but by an older one that is trusted more. To say the same,
+-- two must have the same numbers and deny alike, however near their vectors. What has a name, is an experience, or is
+-- shown to others stays, and so does what has labels that the other has no room for, would show to others, or would
+-- make the words of somebody who is trusted more. Each takes part once; rows that somebody holds are left. Returns
+-- those that were superseded.
 CREATE OR REPLACE FUNCTION hippocampus._merge_repeated(
     p_user_id text,
     p_app_name text,
@@ -45,7 +47,8 @@ BEGIN
         CROSS JOIN LATERAL (SELECT ARRAY(SELECT DISTINCT t FROM unnest(k.tags || o.tags) t ORDER BY t) AS tags, o.metadata || k.metadata AS metadata) l
         WHERE m.id = v_pair.kept AND m.user_id = p_user_id AND m.app_name = p_app_name
           AND o.id = v_pair.gone AND o.user_id = p_user_id AND o.app_name = p_app_name
-          AND (k.visibility = 'private' OR k.tags @> o.tags AND k.metadata @> o.metadata)
+          AND (k.tags @> o.tags AND k.metadata @> o.metadata
+            OR k.visibility = 'private' AND hippocampus._least_trust(ARRAY[k.trust, o.trust]) = k.trust)
           AND cardinality(l.tags) <= 64 AND pg_column_size(l.tags) <= 65536 AND pg_column_size(l.metadata) <= 262144;
         CONTINUE WHEN NOT FOUND;
         UPDATE hippocampus.memories m SET superseded_by = v_pair.kept

@@ -20,19 +20,18 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
+    v_given bytea := sha256(convert_to(jsonb_build_array(p_content, p_tags, p_metadata, p_trust)::text, 'UTF8'));
     v_old uuid;
+    v_same boolean;
     v_id uuid;
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_content', p_content, 1, 1048576);
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.named %L %L %L %L %L', p_user_id, p_app_name, p_kind, p_category, p_name), 0));
-    SELECT n.memory_id INTO v_old FROM hippocampus.named_memories n
+    SELECT n.memory_id, n.given = v_given INTO v_old, v_same FROM hippocampus.named_memories n
     WHERE n.user_id = p_user_id AND n.app_name = p_app_name AND n.kind = p_kind AND n.category = p_category AND n.name = p_name;
-    IF v_old IS NOT NULL AND EXISTS (
-            SELECT FROM hippocampus.memories m WHERE m.id = v_old AND m.user_id = p_user_id AND m.app_name = p_app_name
-              AND m.content = p_content AND m.tags = p_tags AND m.metadata = p_metadata
-              AND m.trust = hippocampus._joint_trust(m.trust, p_trust)) THEN
+    IF v_same THEN
         RETURN v_old;
     END IF;
     -- the old one first: two versions may differ by what a content hash folds
@@ -43,10 +42,10 @@ BEGIN
     END IF;
     v_id := hippocampus.remember(p_user_id, p_app_name, p_content, 'semantic', 'insight', NULL, p_tags, p_metadata, p_embedding,
         p_embedding_model, p_source, p_initial_score => 1.0, p_trust => p_trust, p_now => p_now);
-    INSERT INTO hippocampus.named_memories AS n (stored_at, memory_id, user_id, app_name, kind, category, name)
-    VALUES (p_now, v_id, p_user_id, p_app_name, p_kind, p_category, p_name)
+    INSERT INTO hippocampus.named_memories AS n (stored_at, memory_id, user_id, app_name, kind, category, name, given)
+    VALUES (p_now, v_id, p_user_id, p_app_name, p_kind, p_category, p_name, v_given)
     ON CONFLICT (user_id, app_name, kind, category, name)
-    DO UPDATE SET memory_id = excluded.memory_id, stored_at = excluded.stored_at;
+    DO UPDATE SET memory_id = excluded.memory_id, stored_at = excluded.stored_at, given = excluded.given;
     RETURN v_id;
 END
 $fn$;

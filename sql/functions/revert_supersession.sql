@@ -31,7 +31,7 @@ BEGIN
     IF v_old.valid_until IS NOT NULL THEN
         SELECT f.* INTO v_rival FROM hippocampus._facts_of_key(p_user_id, p_app_name, v_old.fact_type, v_old.key) f WHERE f.valid_until IS NULL;
         SELECT f.id INTO v_next_id FROM hippocampus._facts_of_key(p_user_id, p_app_name, v_old.fact_type, v_old.key) f
-        WHERE f.valid_until > f.valid_from AND f.id <> p_id AND (f.valid_from >= v_old.valid_from OR f.id = v_old.superseded_by)
+        WHERE f.valid_until > f.valid_from AND f.id <> p_id AND (f.valid_until > v_old.valid_from OR f.id = v_old.superseded_by)
         ORDER BY f.valid_from DESC LIMIT 1;
         v_next_id := CASE WHEN v_rival.id IS NULL OR v_rival.id = v_old.superseded_by THEN v_next_id ELSE v_rival.id END;
         IF v_next_id IS NOT NULL THEN

@@ -46,13 +46,14 @@ BEGIN
                 SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT h.memory_type, h.category FROM held h) k
                 CROSS JOIN LATERAL hippocampus._retention_policy(v_app_name, k.memory_type, k.category) p
             ), judged AS MATERIALIZED (
-                SELECT h.*, k.p, hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score, h.running_intensity,
-                        h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now)
-                    AND NOT hippocampus._is_pinned(h.user_id, v_app_name, h.id) AS faded
+                SELECT h.*, k.p, i.pinned, NOT i.pinned AND hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score,
+                    h.running_intensity, h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
-            ), moved AS ( -- it has not faded by p_now
-                UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(p_now, hippocampus._forget_at(
-                    j.p, j.initial_score, j.running_intensity, j.access_count, j.last_accessed_at, j.created_at))
+                CROSS JOIN LATERAL (SELECT hippocampus._is_pinned(h.user_id, v_app_name, h.id) AS pinned) i
+            ), moved AS ( -- it has not faded by p_now; what is pinned is not looked at again by the next batch
+                UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(
+                    p_now + CASE WHEN j.pinned THEN interval '1 day' ELSE '0' END, hippocampus._forget_at(j.p,
+                    j.initial_score, j.running_intensity, j.access_count, j.last_accessed_at, j.created_at))
                 FROM judged j WHERE NOT j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
                 RETURNING m.id
             )

@@ -94,6 +94,7 @@ CREATE TABLE hippocampus.named_memories (
     kind      text COLLATE "C" NOT NULL,
     category  text COLLATE "C" NOT NULL DEFAULT '',
     name      text COLLATE "C" NOT NULL,
+    given     bytea NOT NULL,
     CONSTRAINT named_memories_pkey PRIMARY KEY (user_id, app_name, kind, category, name),
     CONSTRAINT named_memories_memory_id_fkey FOREIGN KEY (memory_id, user_id, app_name)
         REFERENCES hippocampus.memory_roles (memory_id, user_id, app_name) ON DELETE CASCADE,
@@ -104,6 +105,8 @@ CREATE TABLE hippocampus.named_memories (
 CREATE INDEX named_memories_memory_id_idx ON hippocampus.named_memories (memory_id);
 COMMENT ON TABLE hippocampus.named_memories IS
     'Memories that have a name and are replaced under it: the manifests of skills, and the notes of a knowledge base.';
+COMMENT ON COLUMN hippocampus.named_memories.given IS
+    'SHA-256 of the text, tags, metadata and trust that were given, to know the same again: a sleep may have added labels since.';
 
 CREATE TABLE hippocampus.harvests (
     found_at      timestamptz,

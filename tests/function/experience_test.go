@@ -274,26 +274,33 @@ func TestPromoteExperience(t *testing.T) {
 	// whenever it comes, still does.
 	t.Run("OutlivesRetention", func(t *testing.T) {
 		t.Parallel()
-		for _, retention := range []string{
-			"SELECT deleted::integer FROM hippocampus.sweep_faded(p_user_id => $1, p_app_name => $2, p_now => $3)",
-			"SELECT hippocampus.cleanup_low_value_memories(1, 0, $1, $2, p_now => $3)",
-			"SELECT hippocampus.trim_memories(p_user_id => $1, p_app_name => $2, p_now => $3)",
+		for name, retention := range map[string]string{
+			"Sweep":   "SELECT deleted::integer FROM hippocampus.sweep_faded(p_user_id => $1, p_app_name => $2, p_now => $3)",
+			"Cleanup": "SELECT hippocampus.cleanup_low_value_memories(1, 0, $1, $2, p_now => $3)",
+			"Trim":    "SELECT hippocampus.trim_memories(p_user_id => $1, p_app_name => $2, p_now => $3)",
 		} {
-			b := setup(t)
-			b.exec(t, "INSERT INTO hippocampus.retention_policies (app_name, max_per_user) VALUES ($1, 1)", b.AppName)
-			own := b.experience(t, "Release", "p_steps => 2, p_insight => 'Tag first.'")
-			promote(t, b, own.MemoryID, ", 'k'")
-			skill := get[uuid.UUID](t, b, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', p_now => $3)", b.UserID, b.AppName, b.now)
-			b.experience(t, "Forgettable", "p_steps => 2, p_insight => 'Nobody asks.'")
-			b.remember(t, "Nobody asks for this either")
-			b.now = b.now.Add(60 * day)
-			require.NotContains(t, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.preview_retention($1, $2, p_now => $3)", b.UserID, b.AppName, b.now), *own.MemoryID)
-			require.Equal(t, 2, get[int](t, b, retention, b.UserID, b.AppName, b.now), retention)
-			require.Zero(t, get[int](t, b, retention, b.UserID, b.AppName, b.now.Add(day)), retention)
-			require.ElementsMatch(t, []uuid.UUID{*own.MemoryID, skill}, list[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories WHERE user_id = $1", b.UserID), retention)
-			require.Equal(t, []string{"Release\n  Tag first."}, window(t, b), retention)
-			b.exec(t, "SELECT hippocampus.forget_user($1, $2)", b.UserID, b.AppName)
-			require.Empty(t, window(t, b), retention)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := setupAlone(t) // a sweep leaves the neighbours of who is being deleted, as other tests delete theirs
+				b.exec(t, "INSERT INTO hippocampus.retention_policies (app_name, max_per_user) VALUES ($1, 1)", b.AppName)
+				own := b.experience(t, "Release", "p_steps => 2, p_insight => 'Tag first.'")
+				promote(t, b, own.MemoryID, ", 'k'")
+				skill := get[uuid.UUID](t, b, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', p_now => $3)", b.UserID, b.AppName, b.now)
+				b.experience(t, "Forgettable", "p_steps => 2, p_insight => 'Nobody asks.'")
+				b.remember(t, "Nobody asks for this either")
+				b.now = b.now.Add(60 * day)
+				require.NotContains(t, list[uuid.UUID](t, b, "SELECT memory_id FROM hippocampus.preview_retention($1, $2, p_now => $3)", b.UserID, b.AppName, b.now), *own.MemoryID)
+				require.Equal(t, 2, get[int](t, b, retention, b.UserID, b.AppName, b.now), retention)
+				require.Zero(t, get[int](t, b, retention, b.UserID, b.AppName, b.now.Add(day)), retention)
+				for range 2 { // each is looked at once, however small the batch is: or a sweep would never end
+					require.Equal(t, 1, get[int](t, b, "SELECT scanned::integer FROM hippocampus.sweep_faded(1, $1, $2, $3)", b.UserID, b.AppName, b.now.Add(3*day)))
+				}
+				require.Zero(t, get[int](t, b, "SELECT scanned::integer FROM hippocampus.sweep_faded(1, $1, $2, $3)", b.UserID, b.AppName, b.now.Add(3*day+time.Second)))
+				require.ElementsMatch(t, []uuid.UUID{*own.MemoryID, skill}, list[uuid.UUID](t, b, "SELECT id FROM hippocampus.memories WHERE user_id = $1", b.UserID), retention)
+				require.Equal(t, []string{"Release\n  Tag first."}, window(t, b), retention)
+				b.exec(t, "SELECT hippocampus.forget_user($1, $2)", b.UserID, b.AppName)
+				require.Empty(t, window(t, b), retention)
+			})
 		}
 	})
 
@@ -399,6 +406,9 @@ func TestNamedMemories(t *testing.T) {
 		require.Equal(t, `{skill,vcs} {"name": "git", "draft": true}`, load(`'{"name": "git", "draft": true}', '{vcs}'`))
 		require.Equal(t, `{skill,vcs} {"name": "git"}`, load(`'{"name": "git"}', '{vcs}'`))
 		require.Equal(t, `{skill} {}`, load(`'{}'`))
+		// what a sleep adds was not given, and takes nothing away
+		b.exec(t, `UPDATE hippocampus.memories SET tags = tags || '{ops}', metadata = metadata || '{"room": "42"}' WHERE user_id = $1`, b.UserID)
+		require.Equal(t, `{skill,ops} {}`, load(`'{}'`))
 		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1", b.UserID))
 	})
 

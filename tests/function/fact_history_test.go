@@ -111,6 +111,32 @@ func TestRevertSupersessionOfFacts(t *testing.T) {
 		b.exec(t, revert, b.UserID, b.AppName, berlin)
 		require.Equal(t, "home Lisbon, location Berlin", b.held(t, 400))
 	})
+
+	// Nor beside one that began before and reaches past its beginning.
+	t.Run("NotBesideWhatReachesPast", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.stateFact(t, "location", "Paris", 300, ", p_confidence => 0.2")
+		paris := b.stateFact(t, "location", "Paris", 100, "")
+		lisbon := b.stateFact(t, "home", "Lisbon", 900, "")
+		b.exec(t, "SELECT hippocampus.supersede($1, $2, $3, $4, p_now => $5)", b.UserID, b.AppName, paris, lisbon, b.now)
+		b.stateFact(t, "location", "Berlin", 100, "")
+		ended := list[uuid.UUID](t, b, "SELECT id FROM hippocampus.facts WHERE user_id = $1 AND valid_until IS NOT NULL ORDER BY valid_from, valid_until", b.UserID)
+		require.NotEmpty(t, ended)
+		for _, id := range ended {
+			_, err := b.Exec(t.Context(), "SAVEPOINT before_revert")
+			require.NoError(t, err)
+			_, err = b.Exec(t.Context(), revert, b.UserID, b.AppName, id)
+			end := "RELEASE SAVEPOINT before_revert"
+			if err != nil {
+				end = "ROLLBACK TO SAVEPOINT before_revert"
+			}
+			_, err = b.Exec(t.Context(), end)
+			require.NoError(t, err)
+		}
+		require.Zero(t, get[int](t, b, `SELECT count(*) FROM hippocampus.facts a JOIN hippocampus.facts o ON o.key = a.key AND o.id > a.id AND o.user_id = a.user_id
+			WHERE a.user_id = $1 AND a.value <> o.value AND tstzrange(a.valid_from, a.valid_until) && tstzrange(o.valid_from, o.valid_until)`, b.UserID), "two values of a key hold at one time")
+	})
 }
 
 // A time that names no zone is UTC, whatever the session's zone is.

@@ -103,6 +103,13 @@ func TestTidyMemories(t *testing.T) {
 	again := get[map[string]any](t, b, "SELECT hippocampus.tidy_memories($1, $2, p_duplicate_similarity => 0.999)", b.UserID, b.AppName)
 	require.InDelta(t, 0, again["merged"], 0)
 	require.InDelta(t, 0, again["links"], 0)
+	// what is trusted less gives no labels to what is trusted more: it stays
+	page := store("the lift is out of order", "{page}", "-1,0", 0)
+	b.exec(t, "UPDATE hippocampus.memories SET trust = 'tool' WHERE id = $1", page)
+	store("the lift is out of order today", "{lift}", "-1,0.01", time.Minute)
+	changes = get[map[string]any](t, b, "SELECT hippocampus.tidy_memories($1, $2, p_duplicate_similarity => 0.999)", b.UserID, b.AppName)
+	require.InDelta(t, 1, changes["links"], 0)
+	require.InDelta(t, 0, changes["merged"], 0)
 }
 
 func TestPreviewRetention(t *testing.T) {

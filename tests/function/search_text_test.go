@@ -50,6 +50,24 @@ func TestSearchLanguages(t *testing.T) { //nolint:tparallel // its subtests shar
 		}
 	}
 
+	// The words that only ask find nothing, in any language: an answer has none of them, and another question has.
+	t.Run("WhatOnlyAsks", func(t *testing.T) {
+		b := setup(t)
+		for _, text := range []string{
+			"我八月去青岛看海", "同事问我周末有什么打算，当时没想好，时候还早", "我们家的猫叫团子", "她不吃辣，问我还能做什么菜",
+			"In August we go to the sea", "What a time: when will the others be where they should?",
+		} {
+			b.remember(t, text)
+		}
+		for query, want := range map[string]string{
+			"我什么时候去看海？": "我八月去青岛看海", "我們什麼時候去看海": "我八月去青岛看海", "哪里能看海呢": "我八月去青岛看海", "猫叫什么": "我们家的猫叫团子",
+			"谁家的猫": "我们家的猫叫团子", "when do we go to the sea, and where?": "In August we go to the sea",
+		} {
+			require.Equal(t, []string{want}, b.found(t, query, "p_limit => 1"), query)
+		}
+		require.Len(t, b.found(t, "什么", ""), 2, "where nothing else is asked, they are looked up")
+	})
+
 	t.Run("AtTheFrontAndAtTheEndOfARun", func(t *testing.T) {
 		b := setup(t)
 		for _, text := range []string{"猫在睡觉", "我有一只猫", "狗在睡觉", "猫"} {
