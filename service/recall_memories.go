@@ -38,7 +38,9 @@ type RecallHit struct {
 	// Kind is the memory's type or the fact's.
 	Kind string `json:"kind"`
 	// Score orders the hits: 0.6 Similarity + 0.3 Strength + 0.1 Recency.
-	Score      float64    `json:"score"`
+	Score float64 `json:"score"`
+	// Similarity is of words and meaning, as the app's ranking weighs them, 0 to 1; of a fact at least that of a memory
+	// among the hits that tells its key.
 	Similarity float64    `json:"similarity"`
 	Strength   float64    `json:"strength"`
 	Recency    float64    `json:"recency"`

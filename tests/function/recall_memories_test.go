@@ -2,6 +2,7 @@ package function_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,9 +27,12 @@ func TestRecallMemories(t *testing.T) {
 		got := b.recallMemories(t, "tea", ", p_query_embedding => $5", vector(1))
 		require.Len(t, got, 2)
 		require.Equal(t, "fact", got[0].Source)
-		require.InDelta(t, 0.6+0.3*0.9+0.1, got[0].Score, 1e-6)
+		relevance := get[float64](t, b, "SELECT relevance FROM hippocampus.search_memory($1, $2, 'tea', $3, p_now => $4)", b.UserID, b.AppName, vector(1), b.now)
+		require.InDelta(t, relevance, got[0].Similarity, 1e-6)
+		require.InDelta(t, 0.6*relevance+0.3*0.9+0.1, got[0].Score, 1e-6)
 		require.Equal(t, memory, got[1].ID)
-		require.InDelta(t, 0.6+0.3*0.5+0.1, got[1].Score, 1e-6)
+		require.InDelta(t, relevance, got[1].Similarity, 1e-6)
+		require.InDelta(t, 0.6*relevance+0.3*0.5+0.1, got[1].Score, 1e-6)
 		require.Len(t, b.recallMemories(t, "tea", ", p_limit => 1"), 1)
 		require.Len(t, b.recallMemories(t, "", ""), 2)
 		require.Empty(t, b.recallMemories(t, "quarks", ""))
@@ -46,6 +50,37 @@ func TestRecallMemories(t *testing.T) {
 		got := b.recallMemories(t, "tea", "")
 		require.Len(t, got, 1)
 		require.Contains(t, got[0].Content, "milk")
+	})
+
+	// The words of a fact are few, and not those of the question.
+	t.Run("AFactIsAsNearAsWhatTellsItsKey", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.now = get[time.Time](t, b, "SELECT now()")
+		thread, _ := b.said(t, "Good morning! I live in Berlin.", "I have moved to Lisbon.", "Shall we live on coffee?")
+		for seq, text := range []string{"Good morning! I live in Berlin.", "I have moved to Lisbon.", "Shall we live on coffee?"} {
+			b.rememberWith(t, text, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6", thread, seq+1)
+		}
+		b.drawnFact(t, "location", "Berlin", thread, 1, 1)
+		b.drawnFact(t, "location", "Lisbon", thread, 2, 2)
+		b.drawnFact(t, "pet", "a dog named Bento", thread, 2, 2)
+		got := b.recallMemories(t, "where in Berlin do I live?", ", p_limit => 2")
+		require.Equal(t, []string{"location: Lisbon", "Good morning! I live in Berlin."}, []string{got[0].Content, got[1].Content})
+		require.InDelta(t, got[1].Similarity, got[0].Similarity, 1e-9)
+		require.Equal(t, "pet: a dog named Bento", b.recallMemories(t, "dog", ", p_limit => 1")[0].Content)
+	})
+
+	// A model that sees little must not hide what the words find.
+	t.Run("ByWordsAndMeaning", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for i, value := range []string{"I live in Tallinn", "The office is green", "Coffee at nine"} {
+			b.exec(t, "SELECT hippocampus.upsert_fact($1, $2, 'custom', $3, to_jsonb($4::text), p_embedding => $5, p_now => $6)",
+				b.UserID, b.AppName, "note "+string(rune('a'+i)), value, vector(float32(i+1), 1), b.now)
+		}
+		got := b.recallMemories(t, "where does she live?", ", p_query_embedding => $5", vector(3, 1))
+		require.Contains(t, got[0].Content, "Tallinn")
+		require.Less(t, got[0].Similarity, 1.0)
 	})
 
 	t.Run("AUseStrengthensFactsToo", func(t *testing.T) {
