@@ -271,7 +271,7 @@ func (q *Queries) MemoryListInTimeSlice(ctx context.Context, db DBTX, arg *Memor
 }
 
 const memoryPreviewForget = `-- name: MemoryPreviewForget :many
-SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE left(p.text, 500) END::text AS text, p.similarity, p.created_at, p.meant
+SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE left(p.text, 500) END::text AS text, p.similarity, p.occurred_at, p.meant
 FROM hippocampus.preview_forget(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_threshold => $5, p_limit => $6) p
@@ -291,7 +291,7 @@ type MemoryPreviewForgetRow struct {
 	ID         uuid.UUID
 	Text       string
 	Similarity float64
-	CreatedAt  time.Time
+	OccurredAt time.Time
 	Meant      bool
 }
 
@@ -317,7 +317,7 @@ func (q *Queries) MemoryPreviewForget(ctx context.Context, db DBTX, arg *MemoryP
 			&i.ID,
 			&i.Text,
 			&i.Similarity,
-			&i.CreatedAt,
+			&i.OccurredAt,
 			&i.Meant,
 		); err != nil {
 			return nil, err

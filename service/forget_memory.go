@@ -53,8 +53,9 @@ type ForgetMatch struct {
 	// Text is what it says; of what goes along the first 500 characters.
 	Text string `json:"text"`
 	// Similarity is how near it is to the description, 0 to 1; 0 of what goes along.
-	Similarity float64   `json:"similarity"`
-	CreatedAt  time.Time `json:"created_at"`
+	Similarity float64 `json:"similarity"`
+	// OccurredAt is when it happened: a fact's when it began to hold.
+	OccurredAt time.Time `json:"occurred_at"`
 }
 
 // Forgotten is what is gone or, of a preview, would be.
@@ -164,7 +165,7 @@ func previewOf(rows []*db.MemoryPreviewForgetRow) *Forgotten {
 		if r.Meant {
 			list = &preview.Matches
 		}
-		*list = append(*list, &ForgetMatch{CreatedAt: r.CreatedAt, ID: r.ID, Similarity: r.Similarity, Source: r.Source, Text: r.Text})
+		*list = append(*list, &ForgetMatch{ID: r.ID, OccurredAt: r.OccurredAt, Similarity: r.Similarity, Source: r.Source, Text: r.Text})
 		switch r.Source {
 		case "memory":
 			preview.Memories++

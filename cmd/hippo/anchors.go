@@ -59,7 +59,7 @@ anchors brought it. Nothing is found before the first rebuild.`,
 					}
 					t.row(h.Score, h.AnchorScore, h.QueryScore, where, oneLine(strings.Join(by, ", "), 40), oneLine(h.Content, 60))
 				}
-				return t.printOr(a.nothing("is nothing that anchors bring to this question", "hippo anchors status says what there is. "+
+				return t.printOr(a.nothing("nothing that anchors bring to this question", "hippo anchors status says what there is. "+
 					"If there are no anchors yet: hippo index FOLDER --rebuild, and once for the embedding model hippo anchors calibrate --write."))
 			})
 		},

@@ -67,7 +67,7 @@ of the budget; what one leaves, the next may use. Shares are those of --system-r
 					return fmt.Errorf("print: %w", err)
 				}
 				if len(window.Items) == 0 {
-					fmt.Fprintln(a.stderr, a.nothing("is nothing to fill a window with", otherScope))
+					fmt.Fprintln(a.stderr, a.nothing("nothing to fill a window with", otherScope))
 				}
 				return printLedger(a.stderr, &window.Window, f.ledger)
 			})

@@ -170,7 +170,7 @@ func TestDemo(t *testing.T) {
 		}
 		for _, args := range [][]string{{"--until", "2020-01-01"}, {"--since", "2100-01-01T00:00:00Z"}, {"--min-relevance", "1"}} {
 			stdout, _ = r.ok(append([]string{"search", "--app", "demo", "--user", "maya", "quarks"}, args...)...)
-			require.Equal(t, "There is no memory that answers this of the user maya in the app demo. "+otherScope+"\n", stdout)
+			require.Equal(t, "The user maya of the app demo has no memory that answers this. "+otherScope+"\n", stdout)
 		}
 	})
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/hippocampus-memory/hippocampus/internal/command"
@@ -68,8 +70,17 @@ func TestIndex(t *testing.T) {
 	_, err := pool.Exec(t.Context(), `SELECT hippocampus.put_setting('*', 'anchors', s.value || '{"theta": 0.25, "semantic_theta": 0.6}')
 		FROM hippocampus.settings s WHERE s.key = 'anchors' AND s.app_name = '*'`)
 	require.NoError(t, err)
-	stdout, _ := r.ok("anchors", "calibrate")
-	require.Contains(t, stdout, "semantic_theta")
+	require.Contains(t, r.fails(command.ExitFailed, "anchors", "calibrate", "--write"), "there is too little to measure")
+	stdout, _ := r.ok("search", "--documents", "--source", "notes", "what temperature for green tea?")
+	require.Regexp(t, `^SCORE +WORDS +MEANING +WHERE +HEADING +TEXT\n0\.\d+ +\d\.\d+ +\d\.\d+ +guide/tea.md:5 +Tea > Green tea +## Green tea Green tea is steeped`, stdout)
+	stdout, _ = r.ok("search", "--documents", "--source", "docs", "green tea")
+	require.Contains(t, stdout, "The user me of the app hippo has no document that answers this.")
+	var chunks []*service.ChunkHit
+	r.json(&chunks, "search", "--documents", "--limit", "1", "cold brew")
+	require.Len(t, chunks, 1)
+	require.Equal(t, "guide/cold/kept.md", chunks[0].Path)
+	require.Contains(t, r.fails(command.ExitUsage, "search", "--source", "notes", "x"), "--source wants --documents")
+	require.Contains(t, r.fails(command.ExitUsage, "search", "--documents", "--explain", "x"), "--explain is of memories")
 	stdout, _ = r.ok("anchors", "rebuild")
 	require.Regexp(t, `ANCHORS +NEW VECTORS +ROWS READ`, stdout)
 	require.Contains(t, brought("Green tea", "what about Green Tea?"), "guide/tea.md")
@@ -106,6 +117,40 @@ func TestIndex(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "tea.md")))
 	require.Equal(t, &indexReport{Unchanged: 2, Deleted: 1, Skipped: 1}, index())
 	require.Empty(t, brought("Green tea", "what about Green Tea?"), "with its anchors")
+}
+
+// Thresholds are measured where there is enough to measure, and are the app's own unless they are asked to be everybody's.
+func TestAnchorsCalibrate(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.DB(t)
+	r := newRunner(t, dbtest.DatabaseURL(pool))
+	var text strings.Builder
+	for i, of := range strings.Fields("copper silver marble walnut velvet amber cotton granite leather bamboo") {
+		for j, thing := range strings.Fields("lantern violin kettle compass ladder mirror barrel anchor saddle candle window basket") {
+			fmt.Fprintf(&text, "## %s %s\n\n%s\n\n", of, thing, strings.Repeat(fmt.Sprintf("The %s %s of room %d stands by the %s door. ", of, thing, i*12+j, of), 6))
+		}
+	}
+	r.ok("index", "--rebuild", write(t, "museum.md", text.String()))
+	set := func() (apps []string) {
+		rows, err := pool.Query(t.Context(), "SELECT app_name FROM hippocampus.settings WHERE key = 'anchors/offline/hash-v1' ORDER BY app_name")
+		require.NoError(t, err)
+		apps, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		require.NoError(t, err)
+		return apps
+	}
+	require.Contains(t, r.fails(command.ExitUsage, "anchors", "calibrate", "--deployment"), "--write")
+	stdout, _ := r.ok("anchors", "calibrate")
+	require.Contains(t, stdout, "PROPOSED")
+	require.Empty(t, set())
+	var c calibration
+	r.json(&c, "anchors", "calibrate", "--write")
+	require.Equal(t, "hippo", c.SetFor)
+	require.Positive(t, c.Theta)
+	require.Positive(t, c.SemanticTheta)
+	require.Equal(t, []string{"hippo"}, set())
+	stdout, _ = r.ok("anchors", "calibrate", "--write", "--deployment")
+	require.Contains(t, stdout, "SET FOR APP *")
+	require.ElementsMatch(t, []string{"*", "hippo"}, set())
 }
 
 // A file whose name is no text is left out, and named; the others are stored.

@@ -112,7 +112,7 @@ func (a *app) lessons() *cobra.Command {
 				for _, l := range lessons {
 					t.row(l.Confidence, l.Domain, l.Source, oneLine(l.Rule, 100))
 				}
-				return t.printOr(a.nothing("are no lessons", "A worker draws them from corrections, a minute after a conversation has fallen "+
+				return t.printOr(a.nothing("no lessons", "A worker draws them from corrections, a minute after a conversation has fallen "+
 					"silent; SQL's record_lesson states one."))
 			})
 		},

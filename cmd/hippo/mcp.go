@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -162,6 +163,18 @@ func (a *app) mcpTokens(f *mcpFlags) (*mcpserver.Tokens, error) {
 	return tokens, nil
 }
 
+// plainJSON says what is wrong with JSON without the names of Go's types.
+func plainJSON(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &kind):
+		return "this is no JSON: " + err.Error()
+	case kind.Field == "":
+		return "there is a JSON " + kind.Value + " where none may be"
+	}
+	return kind.Field + " is a JSON " + kind.Value + ", but must be text"
+}
+
 func readTokens(path string, tokens *mcpserver.Tokens) error {
 	raw, err := os.ReadFile(path)
 	if err != nil {
@@ -173,7 +186,7 @@ func readTokens(path string, tokens *mcpserver.Tokens) error {
 		User  string `json:"user"`
 	}
 	if err := json.Unmarshal(raw, &entries); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf(`%s: %s; it must be a list: [{"token": "…", "app": "…", "user": "…"}]`, path, plainJSON(err))
 	}
 	for i, entry := range entries {
 		if entry.App == "" || entry.User == "" {

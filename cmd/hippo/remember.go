@@ -83,7 +83,7 @@ lists the strongest.`,
 					t.row(h.Score, h.Similarity, h.Strength, h.Recency, h.Source,
 						h.OccurredAt.Format(time.DateOnly), oneLine(h.Content, 100))
 				}
-				return t.printOr(a.nothing("is nothing to recall", otherScope))
+				return t.printOr(a.nothing("nothing to recall", otherScope))
 			})
 		},
 	}
@@ -121,9 +121,9 @@ func (a *app) facts() *cobra.Command {
 						fact.RecordedAt.Format(time.DateOnly), fact.Confidence)
 				}
 				if opts.AsOf != nil || opts.KnownAt != nil || f.key != "" || f.kind != "" {
-					return t.printOr(a.nothing("is no such fact", "Leave out --as-of, --known-at, --key or --type to see more."))
+					return t.printOr(a.nothing("no such fact", "Leave out --as-of, --known-at, --key or --type to see more."))
 				}
-				return t.printOr(a.nothing("are no facts", "A worker draws them from conversations: see hippo import. Or name another with --user and --app."))
+				return t.printOr(a.nothing("no facts", "A worker draws them from conversations: see hippo import. Or name another with --user and --app."))
 			})
 		},
 	}
@@ -173,7 +173,7 @@ func (a *app) blocks() *cobra.Command {
 				for _, b := range blocks {
 					t.row(b.Key, b.Version, b.TokenCount, b.TokenLimit, b.UpdatedAt.Format(time.DateOnly), oneLine(b.Value, 80))
 				}
-				return t.printOr(a.nothing("are no memory blocks", "An agent writes them: block_set in SQL, append_memory_block over hippo mcp."))
+				return t.printOr(a.nothing("no memory blocks", "An agent writes them: block_set in SQL, append_memory_block over hippo mcp."))
 			})
 		},
 	}
@@ -201,7 +201,7 @@ func (a *app) history() *cobra.Command {
 					for _, h := range hits {
 						t.row(h.Score, h.CreatedAt.Format(time.DateTime), h.Author, oneLine(h.Text, 100))
 					}
-					return t.printOr(a.nothing("is nothing in the log that answers this", "Without a query, hippo history shows the newest."))
+					return t.printOr(a.nothing("nothing in the log that answers this", "Without a query, hippo history shows the newest."))
 				}
 				events, err := e.service.RecentEvents(cmd.Context(), a.scope(), &service.RecentEventsOptions{Limit: limit})
 				if err != nil {
@@ -214,7 +214,7 @@ func (a *app) history() *cobra.Command {
 				for _, event := range events {
 					t.row(event.CreatedAt.Format(time.DateTime), event.Author, oneLine(event.Text, 100))
 				}
-				return t.printOr(a.nothing("are no events", otherScope))
+				return t.printOr(a.nothing("no events", otherScope))
 			})
 		},
 	}

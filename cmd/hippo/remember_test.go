@@ -23,11 +23,11 @@ func TestVerbs(t *testing.T) {
 		"history": "hippo stats", "history tea": "hippo history", "lessons": "record_lesson", "recall tea": "import a conversation", "search tea": "hippo stats",
 	} {
 		stdout, _ := r.ok(strings.Fields(args)...)
-		require.Regexp(t, `^There (is|are) .* of the user me in the app hippo\. [^\n]+\.\n$`, stdout, args)
+		require.Regexp(t, `^The user me of the app hippo has (no|nothing) [^\n.]*\. [^\n]+\.\n$`, stdout, args)
 		require.Contains(t, stdout, next, args)
 	}
 	_, stderr := r.ok("context", "tea")
-	require.Contains(t, stderr, "There is nothing to fill a window with")
+	require.Contains(t, stderr, "has nothing to fill a window with")
 	var stored map[string]string
 	r.json(&stored, "remember", "--tag", "drink", "I like green tea")
 	stdout, _ := r.ok("remember", "i like GREEN tea")
@@ -63,12 +63,37 @@ func TestForgetShowsWhatGoesAlong(t *testing.T) {
 	}
 	require.NotRegexp(t, `(?m)^.* fact .* Rex`, stdout)
 	require.Contains(t, stderr, "and 1 fact, and passes over 1 event")
-	r.ok("forget", "--yes", "that I live in Berlin")
+	stdout, _ = r.ok("forget", "--yes", "that I live in Berlin")
+	require.Regexp(t, `^Forgot .* and 1 fact, and passed over 1 event that told it\.\n$`, stdout)
+	stdout, _ = r.ok("history")
+	require.Contains(t, stdout, "I live in Berlin", "the record of what was said")
 	stdout, _ = r.ok("facts")
 	require.Contains(t, stdout, "dog named Rex")
 	require.NotContains(t, stdout, "Berlin")
 	_, stderr = r.ok("forget", "--yes", "purple elephants")
 	require.Contains(t, stderr, "nothing was forgotten")
+}
+
+// What was said goes, too, where that is asked for; the dates of a preview are of when it happened.
+func TestForgetErases(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	require.Contains(t, r.fails(command.ExitUsage, "forget", "--log", "burn", "x"), `--log is "burn", but must be one of keep, erase`)
+	r.ok("import", "--user", "me", write(t, "talk.jsonl",
+		`{"author": "user", "text": "我住在杭州。I live in Hangzhou.", "created_at": "2024-03-05T12:00:00Z"}`, `{"author": "user", "text": "I have a cat."}`))
+	stdout, stderr := r.ok("forget", "--log", "erase", "that I live in Hangzhou")
+	require.Regexp(t, `(?m)memory +2024-03-05 `, stdout)
+	require.Regexp(t, `(?m)fact +2024-03-05 `, stdout)
+	require.Regexp(t, `(?m)event +2024-03-05 `, stdout)
+	require.Contains(t, stderr, "and empties 1 event that told it")
+	stdout, _ = r.ok("history")
+	require.Contains(t, stdout, "Hangzhou", "a preview erases nothing")
+	stdout, _ = r.ok("forget", "--log", "erase", "--yes", "that I live in Hangzhou")
+	require.Contains(t, stdout, "and emptied 1 event that told it")
+	stdout, _ = r.ok("history")
+	require.NotContains(t, stdout, "Hangzhou")
+	require.NotContains(t, stdout, "杭州")
+	require.Contains(t, stdout, "I have a cat.")
 }
 
 func TestMCP(t *testing.T) {
@@ -117,5 +142,14 @@ func TestMCP(t *testing.T) {
 		r.env[envToken] = ""
 		require.Contains(t, r.fails(command.ExitUsage, "mcp", "--http", "0", "--tokens", write(t, "tokens.json", `[{"token": "0123456789abcdef"}]`)),
 			"entry 1 has no app or no user")
+		for _, test := range []struct{ tokens, want string }{
+			{`{"token": "0123456789abcdef"}`, `there is a JSON object where none may be; it must be a list: [{"token": "…", "app": "…", "user": "…"}]`},
+			{`[{"token": 7}]`, "token is a JSON number, but must be text"},
+			{`[{"token": "0123456789abcdef", "app": "a", "user": "b"}`, "this is no JSON: unexpected end"},
+		} {
+			said := r.fails(command.ExitUsage, "mcp", "--http", "0", "--tokens", write(t, "tokens.json", test.tokens))
+			require.Contains(t, said, test.want)
+			require.NotContains(t, said, "Go ")
+		}
 	})
 }

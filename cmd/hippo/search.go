@@ -24,11 +24,13 @@ it within one list. The offline model's is seldom above 0.5, since it knows shar
 // searchFlags are those of the command search.
 type searchFlags struct {
 	count        bool
+	documents    bool
 	explain      bool
 	limit        int
 	minRelevance float64
 	profile      string
 	since, until string
+	sources      []string
 	tags, types  []string
 }
 
@@ -43,21 +45,38 @@ SCORE, which --profile makes of them:
   WORDS      BM25 of the memory, of its neighbours in the conversation and of the
              conversation itself, as a share of the query's best: not to be compared
              from one query to another
-  MEANING    cosine similarity of the memory's vector and the query's; as WORDS where
-             the memory has no vector yet, or the query has none
+  MEANING    cosine similarity of the memory's vector and the query's; "words" where
+             one of them has no vector, so that what is found by words counts for it
   RETENTION  how much of the memory is kept: it fades, and is strengthened by use
 
 ` + meaning + `
 
 An empty query ("") lists the strongest and newest. A search does not count as a use of
-the memories; --count makes it one. --explain says where a score comes from.`,
+the memories; --count makes it one. --explain says where a score comes from: how many memories
+hold a word of the query and what it weighs; and of each hit
+
+  TEXT … TRUTH  what each part gave to its SCORE. SPREAD is what it lost to better hits of its
+                conversation; TRUTH what it was lent to stand before a hit that told the same
+                fact otherwise, before it changed
+  BM25          its words and those beside it, as a share of the query's best; WORDS is
+                made of it, of AUTHOR and of TIME
+  WORTH         what a short turn, or one that only asks, is worth: a factor of WORDS
+  AUTHOR, TIME  it is by whom the question names, or of the time that it names
+
+--documents searches the chunks of indexed documents instead; --source names those wanted.`,
 		Args: command.SomeArgs("a query"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts, err := f.options()
+			if err == nil {
+				err = f.checkDocuments(cmd.Flags())
+			}
 			if err != nil {
 				return err
 			}
 			return a.withEngine(cmd.Context(), func(e *engine) error {
+				if f.documents {
+					return a.searchDocuments(cmd.Context(), e, strings.Join(args, " "), &f)
+				}
 				if f.explain {
 					why, err := e.service.ExplainSearch(cmd.Context(), a.scope(), strings.Join(args, " "), opts)
 					if err != nil {
@@ -85,11 +104,13 @@ the memories; --count makes it one. --explain says where a score comes from.`,
 
 func (f *searchFlags) add(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.count, "count", false, "count as a use of the memories found")
+	flags.BoolVar(&f.documents, "documents", false, "search indexed documents, see hippo index")
 	flags.BoolVar(&f.explain, "explain", false, "say why: what each word weighs, the weights, and what each part gave to a score")
-	flags.IntVar(&f.limit, "limit", 10, "the greatest number of memories")
+	flags.IntVar(&f.limit, "limit", 10, "the greatest number of memories, or of chunks")
 	flags.Float64Var(&f.minRelevance, "min-relevance", 0, "the least relevance, which is WORDS and MEANING weighed, 0 to 1")
 	flags.StringVar(&f.profile, "profile", "default", "how hits are ranked: default, strength or retention")
 	flags.StringVar(&f.since, "since", "", "leave out what had ended before: 2026-05-01, or 2026-05-01T09:00:00Z")
+	flags.StringArrayVar(&f.sources, "source", nil, "with --documents: a source that they may have; may be given again")
 	flags.StringArrayVar(&f.tags, "tag", nil, "a tag that they must have; may be given again")
 	flags.StringSliceVar(&f.types, "type", nil, "episodic, semantic or summary; may be given again")
 	flags.StringVar(&f.until, "until", "", "leave out what began after: as --since; a date is that day's end")
@@ -148,8 +169,16 @@ func (a *app) scope() service.Scope { return service.Scope{AppName: a.appName, U
 func (a *app) printHits(found *service.SearchResponse) error {
 	t := a.table("SCORE", "WORDS", "MEANING", "RETENTION", "TYPE", "DATE", "MEMORY")
 	for _, m := range found.Memories {
-		t.row(m.Score, m.TextScore, m.VectorScore, m.RetentionScore, m.MemoryType, m.OccurredFrom.UTC().Format(time.DateOnly),
+		t.row(m.Score, m.TextScore, nearness(m.VectorScore, m.WordScore), m.RetentionScore, m.MemoryType, m.OccurredFrom.UTC().Format(time.DateOnly),
 			oneLine(m.Content, 100))
 	}
-	return t.printOr(a.nothing("is no memory that answers this", otherScope))
+	return t.printOr(a.nothing("no memory that answers this", otherScope))
+}
+
+// nearness is a cosine to be printed. Where a row or the query has no vector, what it has is the share of the words.
+func nearness(similarity, words float64) any {
+	if similarity > 0 && similarity == words {
+		return "words"
+	}
+	return similarity
 }

@@ -80,7 +80,7 @@ func (a *app) printExplained(raw json.RawMessage) error {
 		fmt.Fprintf(a.stdout, "Weights of %s: %s, from %s.\n", part.name, value, origin)
 	}
 	fmt.Fprintln(a.stdout)
-	t := a.table("SCORE", "TEXT", "VECTOR", "STRENGTH", "RECENCY", "SPREAD", "TRUTH", "WORDS", "×", "AUTHOR", "TIME", "ITS WORDS (AND BESIDE IT)", "DATE", "MEMORY")
+	t := a.table("SCORE", "TEXT", "VECTOR", "STRENGTH", "RECENCY", "SPREAD", "TRUTH", "BM25", "WORTH", "AUTHOR", "TIME", "ITS WORDS (AND BESIDE IT)", "DATE", "MEMORY")
 	for _, h := range e.Hits {
 		t.row(h.Score, h.Gave["text"], h.Gave["vector"], h.Gave["strength"], h.Gave["recency"], h.Gave["spread"], h.Gave["truth"],
 			h.Parts.Words, h.Parts.Worth, yes(h.Parts.Asked), yes(h.Parts.Timely), told(h.Words, h.Nearby),

@@ -53,7 +53,7 @@ func (t *table) printOr(none string) error {
 
 // nothing says that a list is empty, whose it would be, and how it comes to be otherwise.
 func (a *app) nothing(what, next string) string {
-	return fmt.Sprintf("There %s of the user %s in the app %s. %s", what, a.userID, a.appName, next)
+	return fmt.Sprintf("The user %s of the app %s has %s. %s", a.userID, a.appName, what, next)
 }
 
 func (t *table) print() error {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,11 +78,16 @@ func Root(cmd *cobra.Command) *cobra.Command {
 
 // Group makes a command that does nothing without one of its commands.
 func Group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
-	cmd.Args = func(_ *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return Usagef("there is no command %q", args[0])
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
 		}
-		return nil
+		for cmd.SuggestionsMinimumDistance = 1; cmd.SuggestionsMinimumDistance <= 2; cmd.SuggestionsMinimumDistance++ {
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 { // the nearest alone
+				return Usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+		}
+		return Usagef("there is no command %q", args[0])
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		_ = cmd.Help()

@@ -88,10 +88,11 @@ func TestRun(t *testing.T) {
 	t.Run("Usage", func(t *testing.T) {
 		t.Parallel()
 		for want, args := range map[string][]string{
-			"a command is missing":               {},
-			`there is no command "play"`:         {"play"},
-			`do takes no arguments, but got "x"`: {"do", "x"},
-			"unknown flag: --x":                  {"do", "--x"},
+			"a command is missing":                       {},
+			`there is no command "play"`:                 {"play"},
+			`there is no command "od"; did you mean do?`: {"od"},
+			`do takes no arguments, but got "x"`:         {"do", "x"},
+			"unknown flag: --x":                          {"do", "--x"},
 		} {
 			code, said := run(t.Context(), nil, args...)
 			require.Equal(t, command.ExitUsage, code)

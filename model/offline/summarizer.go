@@ -221,13 +221,19 @@ func printSentences(c *model.Conversation, chosen []candidate, language string) 
 			b.WriteString(speaker + colon(language))
 		case speaker != last:
 			b.WriteString("\n" + speaker + colon(language))
-		case language != model.LanguageChinese:
+		case !endsWide(b.String()):
 			b.WriteString(" ")
 		}
 		last = speaker
 		b.WriteString(closed(x.text, language))
 	}
 	return b.String()
+}
+
+// endsWide tells a text that ends with a sign which has a space of its own, as 。 has.
+func endsWide(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(text, "”’…"))
+	return last >= 0x3000
 }
 
 func colon(language string) string { return pick(language == model.LanguageChinese, "：", ": ") }

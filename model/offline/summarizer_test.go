@@ -52,6 +52,21 @@ func TestSummarizer(t *testing.T) {
 		require.Equal(t, s, again)
 	})
 
+	// Sentences of two languages are set apart as each has it: a space after a full stop, none after 。
+	t.Run("JoinsLanguages", func(t *testing.T) {
+		t.Parallel()
+		for _, language := range []string{"en", "zh"} {
+			s, err := open(t).Summarizer.Summarize(t.Context(), &model.Conversation{Language: language, Turns: []model.Turn{
+				{Author: "user", Text: "I don't drink coffee any more."},
+				{Author: "user", Text: "My cat is called Mimi."},
+				{Author: "user", Text: "我改喝绿茶。"},
+				{Author: "user", Text: "我老公叫王强。"},
+			}})
+			require.NoError(t, err)
+			require.Contains(t, s.Content, "any more. My cat is called Mimi. 我改喝绿茶。我老公叫王强。")
+		}
+	})
+
 	t.Run("KeepsWhomASentenceIsAbout", func(t *testing.T) {
 		t.Parallel()
 		s, err := open(t).Summarizer.Summarize(t.Context(), &model.Conversation{Turns: []model.Turn{

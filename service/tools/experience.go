@@ -53,6 +53,9 @@ func (o *matchesOut) Text() (string, error) {
 		return "No matching memories found.", nil
 	}
 	lines := []string{fmt.Sprintf("Found %d matches:", len(o.Matches))}
+	if len(o.Matches) == 1 {
+		lines[0] = "Found 1 match:"
+	}
 	for _, m := range o.Matches {
 		mark := ""
 		if m.Trust == service.TrustTool {

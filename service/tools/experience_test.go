@@ -46,7 +46,7 @@ func TestExperience(t *testing.T) {
 	require.Equal(t, "No matching memories found.", call("search_memory", `{"query": "git tags"}`))
 	require.Regexp(t, `^Saved memory \[[0-9a-f-]{36}\]: Always use semantic versioning for git tags$`,
 		call("save_memory", `{"content": "Always use semantic versioning for git tags", "metadata": {"domain": "git", "source": "user"}}`))
-	require.Regexp(t, `^Found 1 matches:\n- \[Score: \d\.\d{4}\] Always use semantic versioning for git tags$`,
+	require.Regexp(t, `^Found 1 match:\n- \[Score: \d\.\d{4}\] Always use semantic versioning for git tags$`,
 		call("search_memory", `{"query": "git tags semantic versioning"}`))
 	found, err := svc.SearchMemory(t.Context(), scope, "tags", nil)
 	require.NoError(t, err)

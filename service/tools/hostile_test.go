@@ -63,7 +63,7 @@ func TestHostileResults(t *testing.T) {
 		} else {
 			for _, line := range strings.Split(result.Text, "\n") {
 				hostile.Tame(t, line)
-				require.Regexp(t, `^(Found \d+ matches:$|- \[Score: \d\.\d{4}(, tool)?\] |Saved memory \[)`, line[:min(len(line), 100)])
+				require.Regexp(t, `^(Found \d+ match(es)?:$|- \[Score: \d\.\d{4}(, tool)?\] |Saved memory \[)`, line[:min(len(line), 100)])
 			}
 		}
 		return result

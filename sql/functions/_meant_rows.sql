@@ -43,7 +43,7 @@ BEGIN
               AND e.generation = v_generation AND e.source = s.source AND e.row_id = c.row_id)
     )
     SELECT f.source, f.row_id, coalesce(m.content, hippocampus._fact_text(t.key, t.value)), f.similarity,
-        coalesce(m.created_at, t.recorded_at), true
+        coalesce(m.occurred_from, t.valid_from), true
     FROM found f
     LEFT JOIN hippocampus.memories m ON f.source = 'memory' AND m.id = f.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
     LEFT JOIN hippocampus.facts t ON f.source = 'fact' AND t.id = f.row_id AND t.user_id = p_user_id AND t.app_name = p_app_name

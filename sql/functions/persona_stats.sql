@@ -12,7 +12,7 @@ BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     RETURN QUERY
     SELECT 'short', e.category, count(*), sum(pg_column_size(e.*))::bigint, sum(e.token_count)::bigint,
-        avg(e.importance)::double precision, 0::bigint, 0::bigint, 0::bigint, count(*) FILTER (WHERE e.created_at > p_now - interval '1 day')
+        avg(e.importance::numeric)::double precision, 0::bigint, 0::bigint, 0::bigint, count(*) FILTER (WHERE e.created_at > p_now - interval '1 day')
     FROM hippocampus.short_term_memory(p_user_id, p_app_name, p_now => p_now) e GROUP BY e.category
     UNION ALL
     SELECT 'long', m.memory_type || ' ' || m.category, count(*), sum(pg_column_size(m.*))::bigint, sum(m.token_count)::bigint,
@@ -36,7 +36,7 @@ BEGIN
         FROM hippocampus.memory_labels l WHERE l.user_id = p_user_id AND l.app_name = p_app_name) i
     UNION ALL
     SELECT 'log', 'events', count(*), coalesce(sum(pg_column_size(e.*)), 0)::bigint, coalesce(sum(e.token_count), 0)::bigint,
-        coalesce(avg(e.importance), 0)::double precision, 0::bigint, 0::bigint, 0::bigint,
+        coalesce(avg(e.importance::numeric), 0)::double precision, 0::bigint, 0::bigint, 0::bigint,
         count(*) FILTER (WHERE e.created_at > p_now - interval '1 day')
     FROM hippocampus.events e WHERE e.user_id = p_user_id AND e.app_name = p_app_name
     UNION ALL

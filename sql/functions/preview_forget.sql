@@ -28,16 +28,16 @@ BEGIN
     RETURN QUERY
     SELECT a.* FROM (
         SELECT m.* FROM unnest(v_meant) m
-        UNION ALL SELECT 'memory', m.id, m.content, 0, m.created_at, false FROM hippocampus.memories m
+        UNION ALL SELECT 'memory', m.id, m.content, 0, m.occurred_from, false FROM hippocampus.memories m
         WHERE m.id = ANY (v_rows) AND m.id <> ALL (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name
-        UNION ALL SELECT 'fact', f.id, hippocampus._fact_text(f.key, f.value), 0, f.recorded_at, false FROM hippocampus.facts f
+        UNION ALL SELECT 'fact', f.id, hippocampus._fact_text(f.key, f.value), 0, f.valid_from, false FROM hippocampus.facts f
         WHERE f.id = ANY (v_rows) AND f.id <> ALL (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name
         UNION ALL SELECT 'event', e.id, CASE WHEN f.sequence_num IS NULL THEN e.text ELSE '' END, 0, e.created_at, false
         FROM unnest(v_thread_ids, v_seqs) AS g (thread_id, seq)
         JOIN hippocampus.events e ON e.thread_id = g.thread_id AND e.sequence_num = g.seq AND e.user_id = p_user_id AND e.app_name = p_app_name
         LEFT JOIN hippocampus.forgotten_events f ON f.thread_id = g.thread_id AND f.sequence_num = g.seq AND f.user_id = p_user_id AND f.app_name = p_app_name
     ) a
-    ORDER BY a.meant DESC, a.similarity DESC, a.source DESC, a.created_at, a.id;
+    ORDER BY a.meant DESC, a.similarity DESC, a.source DESC, a.occurred_at, a.id;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.preview_forget IS

@@ -11,7 +11,7 @@ SELECT * FROM hippocampus.forget_user(p_user_id => @user_id, p_app_name => @app_
 
 -- name: MemoryPreviewForget :many
 -- What goes along may be a whole conversation: of each row as much as tells what it is.
-SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE left(p.text, 500) END::text AS text, p.similarity, p.created_at, p.meant
+SELECT p.source, p.id, CASE WHEN p.meant THEN p.text ELSE left(p.text, 500) END::text AS text, p.similarity, p.occurred_at, p.meant
 FROM hippocampus.preview_forget(
     p_user_id => @user_id, p_app_name => @app_name, p_query => @query, p_query_embedding => sqlc.narg(query_embedding),
     p_threshold => sqlc.narg(threshold), p_limit => @max_rows) p;

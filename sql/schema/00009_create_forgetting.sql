@@ -36,7 +36,7 @@ COMMENT ON VIEW hippocampus.fact_outcomes IS
     'What remember_facts returns: what became of each fact (new, duplicate, supersedes, distinct, undecided), and of undecided ones the facts to compare it with.';
 
 CREATE VIEW hippocampus.forget_matches WITH (security_invoker = true) AS
-SELECT ''::text AS source, m.id, m.content AS text, 0::double precision AS similarity, m.created_at, false::boolean AS meant
+SELECT ''::text AS source, m.id, m.content AS text, 0::double precision AS similarity, m.occurred_from AS occurred_at, false::boolean AS meant
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.forget_matches IS 'What preview_forget returns: the memories and facts that a description means, and all that goes along with them.';
 

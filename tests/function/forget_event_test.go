@@ -336,7 +336,7 @@ func TestPreviewShowsNothingForgotten(t *testing.T) {
 	thread, events := b.said(t, "My zqxsecret is known", "I stay at home", "Noted")
 	fact := b.drawnFact(t, "character", "cautious", thread, 1, 3)
 	preview := func() []string {
-		return list[string](t, b, "SELECT text FROM hippocampus.preview_forget($1, $2, 'character cautious') WHERE source = 'event' ORDER BY created_at, text", b.UserID, b.AppName)
+		return list[string](t, b, "SELECT text FROM hippocampus.preview_forget($1, $2, 'character cautious') WHERE source = 'event' ORDER BY occurred_at, text", b.UserID, b.AppName)
 	}
 	require.ElementsMatch(t, []string{"My zqxsecret is known", "I stay at home", "Noted"}, preview())
 	b.exec(t, "INSERT INTO hippocampus.forgotten_events (thread_id, sequence_num, user_id, app_name) VALUES ($1, 1, $2, $3)", thread, b.UserID, b.AppName)
