@@ -106,10 +106,11 @@ func (c *consolidation) reflect(ctx context.Context, t *part) ([]*model.Reflecti
 }
 
 // episodes slices the events: so many consecutive ones each, in their own words. Those that matter
-// less than the policy wants make none. The most important come first. It tells how many events are
-// in episodes.
+// less than the policy wants make none, and none is made of a prompt. The most important come first. It tells how many
+// events are in episodes.
 func (c *consolidation) episodes(p *piece) (all []*newMemory, kept int) {
-	for group := range slices.Chunk(p.fast.events, p.episodicTurns) {
+	told := slices.DeleteFunc(slices.Clone(p.fast.events), isPrompt)
+	for group := range slices.Chunk(told, p.episodicTurns) {
 		if !slices.ContainsFunc(group, func(e *event) bool { return float32(e.EffectiveImportance) >= p.minImportance }) {
 			continue
 		}
@@ -145,6 +146,12 @@ func (c *consolidation) episodes(p *piece) (all []*newMemory, kept int) {
 	}
 	slices.SortStableFunc(all, func(a, b *newMemory) int { return cmp.Compare(b.score, a.score) })
 	return all, kept
+}
+
+// isPrompt is whether an event is what a model was told to do: it is nothing that happened, and would answer every
+// question that has its words.
+func isPrompt(e *event) bool {
+	return strings.EqualFold(e.Author, "system") || strings.EqualFold(e.Author, "developer")
 }
 
 func newEpisode(events []*event, content string) *newMemory {

@@ -173,6 +173,7 @@ func TestToolsWords(t *testing.T) {
 	b := setup(t, &script{}, nil)
 	thread := b.thread(t)
 	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.append_events($1, '[
+		{"author": "system", "content": "You are a travel assistant. Be brief."},
 		{"author": "user", "content": [{"type": "text", "text": "colour=red"}]},
 		{"author": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": [{"type": "text", "text": "pay=at once, always"}]}]}]')`, thread)
 	require.NoError(t, err)
@@ -180,9 +181,10 @@ func TestToolsWords(t *testing.T) {
 	b.start(t)
 	b.wait(t, id, "completed")
 	b.drain(t)
-	require.Equal(t, []string{"user", "tool"}, []string{b.script.reflected[0].Turns[0].Author, b.script.reflected[0].Turns[1].Author})
+	require.Equal(t, []string{"user", "tool"}, []string{b.script.reflected[0].Turns[1].Author, b.script.reflected[0].Turns[2].Author})
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'colour' AND trust = 'user'`))
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE key = 'pay' AND trust = 'tool'`))
-	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE memory_type = 'episodic' AND from_seq = 2 AND trust = 'tool'`))
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE memory_type = 'episodic' AND from_seq = 3 AND trust = 'tool'`))
+	require.Equal(t, 2, b.count(t, `SELECT count(*) FROM hippocampus.memories WHERE memory_type = 'episodic'`), "a prompt makes none")
 	require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.lessons`))
 }
