@@ -16,16 +16,18 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/document"
-	"github.com/hippocampus-memory/hippocampus/model"
 )
 
 const (
 	// anchorLease is how long a rebuild may be silent before it is taken for dead, even if its session
-	// seems to live. A model's answer comes within it.
+	// seems to live. It is renewed while a model is waited for.
 	anchorLease = 2 * time.Minute
 
-	// anchorPatience is how long a rebuild waits in place for an embedder, within its lease.
+	// anchorPatience is how long a rebuild waits in place for an embedder that asks for patience.
 	anchorPatience = time.Minute
+
+	// anchorRenewal is how often the lease is renewed.
+	anchorRenewal = anchorLease / 8
 
 	anchorPutBatch  = 500
 	anchorFillBatch = 25
@@ -60,6 +62,9 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 		return river.JobSnooze(max(wait, minSnooze))
 	}
 	life, err := w.holdAnchorJob(ctx, job.ID)
+	if w.isOutlived(ctx, err) {
+		return w.leaveAnchors(job)
+	}
 	if err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 		if err != nil && !errors.Is(err, ErrAnchorsBusy) {
 			failed = append(failed, err)
 		}
-		if _, limited := rateLimit(err, 1); limited || ctx.Err() != nil { // of the next it would ask the same
+		if _, limited := rateLimit(err, 1); limited || w.isOutlived(ctx, err) || ctx.Err() != nil { // of the next it would ask the same
 			break
 		}
 	}
@@ -95,7 +100,16 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 		w.metrics.snoozed(job.Kind)
 		return river.JobSnooze(wait)
 	}
+	if w.isOutlived(ctx, err) {
+		return w.leaveAnchors(job)
+	}
 	return err
+}
+
+// leaveAnchors leaves a job to a worker of a model that serves: it has as many attempts left there.
+func (w *anchorWorker) leaveAnchors(job *river.Job[AnchorArgs]) error {
+	w.metrics.snoozed(job.Kind)
+	return river.JobSnooze(jitter(embedRetryBase))
 }
 
 // ErrAnchorsBusy is a rebuild that finds another one at work on the same index.
@@ -201,13 +215,43 @@ func (b *anchorBuild) run(ctx context.Context) error {
 
 // hold renews the lease where a statement of its own does not.
 func (b *anchorBuild) hold(ctx context.Context) error {
-	if time.Since(b.held) < anchorLease/8 {
+	if time.Since(b.held) < anchorRenewal {
 		return nil
 	}
 	b.held = time.Now()
 	_, err := b.queries.AnchorHoldBuild(ctx, b.pool, &db.AnchorHoldBuildParams{
 		AppName: b.scope.AppName, LeaseSeconds: anchorLease.Seconds(), Token: b.token, UserID: b.scope.UserID,
 	})
+	return err
+}
+
+// whileHeld does what may take longer than the lease, and renews that meanwhile. Where it is lost, that is cut short.
+func (b *anchorBuild) whileHeld(ctx context.Context, do func(context.Context) error) error {
+	doing, cancel := context.WithCancel(ctx)
+	defer cancel()
+	lost := make(chan error, 1)
+	go func() {
+		ticker := time.NewTicker(anchorRenewal)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-doing.Done():
+				lost <- nil
+				return
+			case <-ticker.C:
+			}
+			if err := b.hold(ctx); err != nil {
+				lost <- err
+				cancel()
+				return
+			}
+		}
+	}()
+	err := do(doing)
+	cancel()
+	if lease := <-lost; lease != nil {
+		return lease
+	}
 	return err
 }
 
@@ -314,10 +358,14 @@ func (b *anchorBuild) put(ctx context.Context, terms []*document.Term) error {
 		if err != nil {
 			return err
 		}
-		for part := range slices.Chunk(missing, b.config.EmbedBatch) {
-			if err := b.embed(ctx, part); err != nil {
+		for len(missing) > 0 {
+			part := missing[:min(len(missing), b.callSize())]
+			if err := b.embed(ctx, part); errors.Is(err, errTooSlow) {
+				continue // with fewer
+			} else if err != nil {
 				return err
 			}
+			missing = missing[len(part):]
 		}
 	}
 	return nil
@@ -331,15 +379,15 @@ func (b *anchorBuild) embed(ctx context.Context, anchors []*db.AnchorPutRow) err
 	for i, a := range anchors {
 		texts[i] = a.Term
 	}
-	embedder := b.config.Models.Embedder
 	var vectors [][]float32
-	err := b.patiently(ctx, time.Now().Add(anchorPatience), func() (err error) {
-		vectors, err = embedder.Embed(ctx, texts, model.TaskDocument)
-		return err
+	err := b.whileHeld(ctx, func(ctx context.Context) error {
+		return b.patiently(ctx, time.Now().Add(anchorPatience), func() (err error) {
+			ctx, cancel := context.WithTimeout(ctx, b.config.EmbedTimeout) // one call, as an embedding job has for it
+			defer cancel()
+			vectors, err = b.call(ctx, texts)
+			return err
+		})
 	})
-	if err == nil {
-		err = checkVectors(vectors, len(texts), embedder.Dimension())
-	}
 	if err != nil {
 		return err
 	}
@@ -352,7 +400,7 @@ func (b *anchorBuild) embed(ctx context.Context, anchors []*db.AnchorPutRow) err
 	return pgx.BeginTxFunc(ctx, b.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		for _, a := range anchors {
 			err := b.queries.EmbeddingPut(ctx, tx, &db.EmbeddingPutParams{
-				AppName: b.scope.AppName, Embedding: pgvector.NewVector(vector[a.Term]), Model: embedder.Name(), RowID: a.ID,
+				AppName: b.scope.AppName, Embedding: pgvector.NewVector(vector[a.Term]), Model: b.config.Models.Embedder.Name(), RowID: a.ID,
 				Source: "anchor", UserID: b.scope.UserID,
 			})
 			if err != nil {

@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/pgvector/pgvector-go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/worker"
 )
 
@@ -105,6 +107,54 @@ func TestRebuildAnchors(t *testing.T) {
 		again, err := b.RebuildAnchors(t.Context(), b.scope)
 		require.NoError(t, err)
 		require.Zero(t, again.Embedded)
+	})
+
+	// An embedder that does not manage as many in the time of a call is given fewer, as by an embedding job.
+	t.Run("SlowEmbedder", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			if len(texts) > 3 {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}
+			return vectors(texts), nil
+		}}, func(c *worker.Config) { c.EmbedTimeout = time.Second })
+		_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_document('ada', 'app', n || '.md', jsonb_build_array(jsonb_build_object('content', 'restarts it',
+			'start_line', 1, 'heading', 'Probe of ' || chr(64 + n) || chr(64 + n)))) FROM generate_series(1, 10) n`)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		made, err := b.RebuildAnchors(ctx, b.scope)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, made.Embedded, 10)
+		require.Equal(t, made.Embedded, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE source = 'anchor'`))
+	})
+
+	// While an embedder is waited for, nobody takes the rebuild for dead; and one that was taken for dead waits no longer.
+	t.Run("IsHeldWhileItWaits", func(t *testing.T) {
+		t.Parallel()
+		arrived := make(chan struct{}, 1)
+		b := setup(t, &script{embed: func(ctx context.Context, _ []string) ([][]float32, error) {
+			arrived <- struct{}{}
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}}, func(c *worker.Config) { c.EmbedTimeout = time.Hour })
+		_, err := b.pool.Exec(t.Context(), store)
+		require.NoError(t, err)
+		rebuilt := make(chan error)
+		go func() {
+			_, err := b.RebuildAnchors(t.Context(), b.scope)
+			rebuilt <- err
+		}()
+		receive(t, "the embedder", arrived)
+		var until time.Time
+		require.NoError(t, b.pool.QueryRow(t.Context(), `SELECT lease_until FROM hippocampus.anchor_indexes`).Scan(&until))
+		b.eventually(t, "the lease to be renewed", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.anchor_indexes WHERE lease_until > $1`, until) == 1
+		})
+		_, err = b.pool.Exec(t.Context(), `UPDATE hippocampus.anchor_indexes SET lease_token = gen_random_uuid()`)
+		require.NoError(t, err)
+		require.ErrorIs(t, receive(t, "the end of the rebuild", rebuilt), db.ErrVersionConflict)
 	})
 
 	t.Run("ListsByItsOwnModel", func(t *testing.T) {

@@ -126,6 +126,44 @@ func TestOutlivedModel(t *testing.T) {
 	require.Nil(t, old)
 }
 
+// A worker whose model's vectors were dropped leaves the anchors to one of the model that serves, with every attempt.
+func TestOutlivedModelLeavesAnchors(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, often)
+	_, err := b.pool.Exec(t.Context(), `SELECT hippocampus.put_document('ada', 'app', 'probes.md',
+		'[{"content": "restarts a container", "start_line": 1, "heading": "Liveness probe"}]')`)
+	require.NoError(t, err)
+	b.start(t)
+	b.drain(t)
+	next := shorter()
+	generation := begin(t, b.pool, next)
+	embedding := setupOn(t, b.pool, next, func(c *worker.Config) {
+		often(c)
+		c.EmbedOnly = true
+	})
+	embedding.start(t)
+	b.whole(t, generation)
+	switchTo(t, b.pool, generation)
+	for looked := int32(1); looked > 0; {
+		looked, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
+		require.NoError(t, err)
+	}
+	inserted, err := b.Client().Insert(t.Context(), worker.AnchorArgs{}, nil)
+	require.NoError(t, err)
+	b.eventually(t, "the job to be left", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'scheduled' AND attempt = 0 AND errors IS NULL`, inserted.Job.ID) == 1
+	})
+	require.NoError(t, b.Stop(t.Context()))
+	serving := setupOn(t, b.pool, next, often)
+	serving.start(t)
+	_, err = b.pool.Exec(t.Context(), `UPDATE hippocampus.river_job SET scheduled_at = now() WHERE id = $1`, inserted.Job.ID)
+	require.NoError(t, err)
+	b.eventually(t, "the rebuild", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'completed'`, inserted.Job.ID) == 1
+	})
+	require.Positive(t, b.count(t, `SELECT count(*) FROM hippocampus.anchors`))
+}
+
 // A store and the drop of its vectors at the same time: what was learned is stored without them.
 func TestOutlivedBetweenThinkingAndStoring(t *testing.T) {
 	t.Parallel()

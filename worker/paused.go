@@ -30,6 +30,18 @@ func (p *pausedQueues) set(queue string, paused bool) {
 	p.names[queue] = paused
 }
 
+// setFirst is set, for a queue of which nothing was heard yet.
+func (p *pausedQueues) setFirst(queue string, paused bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.names == nil {
+		p.names = map[string]bool{}
+	}
+	if _, heard := p.names[queue]; !heard {
+		p.names[queue] = paused
+	}
+}
+
 // all are the queues that were heard of, and whether each is paused.
 func (p *pausedQueues) all() map[string]bool {
 	p.mu.Lock()
@@ -53,12 +65,14 @@ func (w *Worker) followPauses(ctx context.Context, events <-chan *river.Event) {
 	}
 }
 
-// loadPauses takes over the queues that were paused before the worker started.
-func (w *Worker) loadPauses(ctx context.Context) error {
-	for queue := range w.config.sharedQueues() {
-		w.paused.set(queue, false)
+// loadPauses takes over, of the queues of which nothing was heard yet, those that were paused before the worker took them.
+func (w *Worker) loadPauses(ctx context.Context, taken []string) error {
+	heard := w.paused.all()
+	taken = slices.DeleteFunc(taken, func(name string) bool { _, is := heard[name]; return is })
+	if len(taken) == 0 {
+		return nil
 	}
-	rows, err := w.pool.Query(ctx, "SELECT q.name FROM hippocampus.river_queue q WHERE q.paused_at IS NOT NULL")
+	rows, err := w.pool.Query(ctx, "SELECT q.name FROM hippocampus.river_queue q WHERE q.paused_at IS NOT NULL AND q.name = ANY ($1)", taken)
 	if err != nil {
 		return fmt.Errorf("look for paused queues: %w", db.Wrap(err))
 	}
@@ -66,8 +80,8 @@ func (w *Worker) loadPauses(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look for paused queues: %w", db.Wrap(err))
 	}
-	for _, name := range names {
-		w.paused.set(name, true)
+	for _, name := range taken {
+		w.paused.setFirst(name, slices.Contains(names, name))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -50,4 +51,38 @@ func TestPausedQueue(t *testing.T) {
 	notify("resume")
 	b.eventually(t, "the queues to be resumed", func() bool { return paused() == 0 })
 	require.NoError(t, b.Ready(t.Context()))
+}
+
+// A queue that is paused while a worker has not taken it yet is known as soon as it has.
+func TestPausedQueueIsTakenLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, often)
+	b.remember(t, "one")
+	b.start(t)
+	b.drain(t)
+	require.NoError(t, b.Stop(t.Context()))
+	next := shorter()
+	embed, arrived, held := next.embed, make(chan struct{}, 100), make(chan struct{})
+	next.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+		arrived <- struct{}{}
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return embed(ctx, texts)
+	}
+	begin(t, b.pool, next)
+	other := setupOn(t, b.pool, next, often)
+	other.start(t)
+	receive(t, "the embedder", arrived)
+	_, err := b.pool.Exec(t.Context(), `INSERT INTO hippocampus.river_queue (name, updated_at, paused_at) VALUES ('consolidation', now(), now())
+		ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at`)
+	require.NoError(t, err)
+	require.NoError(t, other.Ready(t.Context())) // it does not take from that
+	close(held)
+	b.eventually(t, "the queue to be taken", func() bool {
+		err := other.Ready(t.Context())
+		return err != nil && strings.Contains(err.Error(), "paused, so that jobs wait: consolidation; ")
+	})
 }

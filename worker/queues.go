@@ -57,6 +57,14 @@ func (w *Worker) join(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.take(ctx, found, whole); err != nil {
+		return err
+	}
+	return w.loadPauses(ctx, w.takenQueues())
+}
+
+// take takes from the queues of generations and, where one of them is whole, from those that all workers share.
+func (w *Worker) take(ctx context.Context, found []int32, whole bool) error {
 	w.taken.Lock()
 	defer w.taken.Unlock()
 	for _, g := range found {
@@ -72,7 +80,7 @@ func (w *Worker) join(ctx context.Context) error {
 		return nil
 	}
 	if !whole {
-		w.logger.DebugContext(ctx, "vectors of this model are still being made: embedding only, until they are", "embedder", embedder.Name())
+		w.logger.DebugContext(ctx, "vectors of this model are still being made: embedding only, until they are", "embedder", w.config.Models.Embedder.Name())
 		return nil
 	}
 	queues := w.config.sharedQueues()
@@ -116,6 +124,20 @@ func (w *Worker) joined() []int32 {
 	w.taken.Lock()
 	defer w.taken.Unlock()
 	return slices.Clone(w.taken.generations)
+}
+
+// takenQueues are the queues that this worker takes from.
+func (w *Worker) takenQueues() []string {
+	w.taken.Lock()
+	defer w.taken.Unlock()
+	var names []string
+	for _, g := range w.taken.generations {
+		names = append(names, embedQueue(g))
+	}
+	if w.taken.shared {
+		names = slices.AppendSeq(names, maps.Keys(w.config.sharedQueues()))
+	}
+	return names
 }
 
 // takesShared is whether this worker takes from the queues that all share.

@@ -140,9 +140,6 @@ func (w *Worker) Start(ctx context.Context) error {
 	if err := w.check(ctx); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
-	if err := w.loadPauses(ctx); err != nil {
-		return fmt.Errorf("start the worker: %w", err)
-	}
 	events, unsubscribe := w.client.Subscribe(river.EventKindQueuePaused, river.EventKindQueueResumed)
 	context.AfterFunc(w.ctx, unsubscribe) // which ends followPauses
 	go w.followPauses(w.ctx, events)
