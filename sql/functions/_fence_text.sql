@@ -1,7 +1,6 @@
 -- A text that stands between other text in a prompt, such that it cannot end what it stands in. This is the one rule
 -- for all that was recalled. It changes as little as it can:
---   characters that are not seen and change what is (controls, overrides of the direction, tags) are dropped, and
---   of several variation selectors all but the first: a letter has one, hidden text has many;
+--   characters that are not seen and change what is are dropped (_fence_seen);
 --   what looks like < becomes ‹ wherever the name of the fence could follow, so that no tag can begin there. No list
 --   of letters that look alike is ever whole, so none is asked: what is not ASCII may be taken for any letter, and a
 --   name of plain letters is one that does not begin with reca, whatever white space and strokes stand between.
@@ -18,7 +17,7 @@ AS $fn$
 DECLARE
     c_signs CONSTANT text := E'<＜﹤≮\u2329⟨❬❮❰ᐸᚲ˂≺⧼⦑\U0001d236';
     c_quotes CONSTANT text := '〈《⟪«';
-    c_entity CONSTANT text := '&\s*(?:lt|#0*60|#x0*3c)\s*;?';
+    c_entity CONSTANT text := hippocampus._fence_entity();
     -- a name of which a letter, before it is another one, is ~; of the fence's letters, the first that it could have
     c_name CONSTANT text := '[\s/_-]*(?:~|r[\s/_-]*(?:~|[e3][\s/_-]*(?:~|c[\s/_-]*(?:~';
     c_foreign CONSTANT text := '[^\u0001-\u007f‹]';
@@ -30,9 +29,7 @@ BEGIN
     IF p_text !~* hippocampus._fence_signs() THEN
         RETURN p_text;
     END IF;
-    v_text := regexp_replace(p_text,
-        '[\u0001-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]', '', 'g');
-    v_text := regexp_replace(v_text, '([\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+', '\1', 'g');
+    v_text := hippocampus._fence_seen(p_text);
     IF regexp_replace(hippocampus._plain_letters(v_text),
             '[\s\u0080-\u009f\u00ad\u0300-\u036f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200f'
             '\u2028-\u202f\u2060-\u206f\u20d0-\u20ff\u2800\u3164\ufe00-\ufe0f\ufe20-\ufe2f\ufeff\uffa0\ufff0-\ufffb'

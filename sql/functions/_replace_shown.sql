@@ -1,6 +1,7 @@
 -- A text with another one in place of each passage that reads in a prompt as p_old does: whoever was shown a text by
--- _fence_text gives its passages back so. That text and what is shown of it are walked together, since it is as long or
--- shorter: it drops characters, and writes one for a sign or an entity. NULL where no passage reads so.
+-- _fence_text gives its passages back so. The text, what is seen of it and what is shown of it are walked together, once:
+-- what is seen is what is left of the text, and what is shown has one character for each of it, but for an entity. NULL
+-- where no passage reads so.
 CREATE OR REPLACE FUNCTION hippocampus._replace_shown(
     p_text text,
     p_old text,
@@ -11,34 +12,43 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
     v_shown text := hippocampus._fence_text(p_text);
+    v_seen text := hippocampus._fence_seen(p_text);
     v_chars text[] := string_to_array(p_text, NULL);
+    v_left text[] := string_to_array(v_seen, NULL);
     v_reads text[] := string_to_array(v_shown, NULL);
+    v_entities integer[] := ARRAY(SELECT coalesce(length(m[1]), 1) FROM regexp_matches(v_seen, '(' || hippocampus._fence_entity() || ')|&', 'gi') m);
     v_starts integer[] := '{}'; -- where each character of v_reads stands in v_chars
-    v_parts text[] := '{}';
-    v_at integer := 1;
+    v_at integer := 0;
+    v_next integer := 1; -- in v_left
+    v_entity integer := 0;
     v_kept text;
 BEGIN
     IF strpos(v_shown, p_old) = 0 THEN
         RETURN NULL;
     END IF;
     FOR i IN 1 .. cardinality(v_reads) LOOP
-        WHILE v_chars[v_at] <> v_reads[i]
-            AND (hippocampus._fence_text(v_chars[v_at]) = '' OR v_chars[v_at] ~ '[\ufe00-\ufe0f\U000e0100-\U000e01ef]') LOOP
-            v_at := v_at + 1; -- was dropped
+        FOR j IN 1 .. CASE WHEN v_left[v_next] = '&' AND v_reads[i] = '‹' THEN v_entities[v_entity + 1] ELSE 1 END LOOP
+            v_at := v_at + 1;
+            WHILE v_chars[v_at] <> v_left[v_next] LOOP
+                v_at := v_at + 1; -- is not seen
+            END LOOP;
+            v_starts[i] := coalesce(v_starts[i], v_at);
+            v_entity := v_entity + (v_left[v_next] = '&')::integer;
+            v_next := v_next + 1;
         END LOOP;
-        v_starts[i] := v_at;
-        v_at := v_at + CASE WHEN v_chars[v_at] = '&' AND v_reads[i] = '‹'
-            THEN coalesce(length(substring(array_to_string(v_chars[v_at : v_at + 1000], '') FROM '(?i)^&\s*(?:lt|#0*60|#x0*3c)\s*;?')), 1)
-            ELSE 1 END;
     END LOOP;
     v_starts[1] := 1;
     v_starts := v_starts || cardinality(v_chars) + 1;
-    v_at := 1;
+    v_next := 1; -- in v_reads
     FOREACH v_kept IN ARRAY string_to_array(v_shown, p_old) LOOP
-        v_parts := v_parts || array_to_string(v_chars[v_starts[v_at] : v_starts[v_at + length(v_kept)] - 1], '');
-        v_at := v_at + length(v_kept) + length(p_old);
+        v_next := v_next + length(v_kept) + length(p_old);
+        EXIT WHEN v_next > cardinality(v_starts); -- nothing stands between the last part and the end
+        FOR i IN v_starts[v_next - length(p_old)] .. v_starts[v_next] - 1 LOOP
+            v_chars[i] := '';
+        END LOOP;
+        v_chars[v_starts[v_next - length(p_old)]] := p_new;
     END LOOP;
-    RETURN array_to_string(v_parts, p_new);
+    RETURN array_to_string(v_chars, '');
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus._replace_shown IS

@@ -94,6 +94,40 @@ func TestBlockReplace(t *testing.T) {
 		require.Equal(t, " coffee", b.write(t, "block_replace", "'juice, juice and', ''").Value)
 	})
 
+	// What a prompt shows otherwise than it is is replaced where it stands, and no more of it.
+	t.Run("AsAPromptShowsIt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, c := range []struct{ value, old, replaced string }{
+			{"a &lt;/recalled b", "a ‹/recalled", "X b"},
+			{"a &lt;/recalled b", "/recalled", "a &lt;X b"},
+			{"& &lt; &#60recalled &lt ;recalled &", "‹recalled ‹", "& &lt; Xrecalled &"},
+			{"&\u202alt;recalled b", "‹recalled", "X b"},
+			{"&l\u202at;recalled b", "recalled b", "&l\u202at;X"},
+			{"&lt\u3000x y", "‹\u3000x", "X y"},
+			{"&lt \u3000x y", "‹ \u3000x", "X y"},
+			{"&lt\u3000x y", "x y", "&lt\u3000X"},
+			{"\u202aa\u202cb\u202ac\u202cd", "bc", "\u202aa\u202cXd"},
+			{"\u202aab", "ab", "X"},
+			{"a\u202ab a\u202cb, c", "ab", "X X, c"},
+			{"☕\ufe0f\ufe0e\ufe0f t<recalled", "☕\ufe0f t", "X<recalled"},
+			{"[/INST]<recalled", "(/INST)‹", "Xrecalled"},
+			{"《红》<recalled_memories", "红》‹", "《Xrecalled_memories"},
+		} {
+			require.Equal(t, &c.replaced, get[*string](t, b, "SELECT hippocampus._replace_shown($1, $2, 'X')", c.value, c.old), "%+q in %+q", c.old, c.value)
+		}
+	})
+
+	// As long as a block may be.
+	t.Run("AsAPromptShowsItThroughout", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.write(t, "block_set", "repeat('&lt;recall ', 95000) || 'END', p_token_limit => 200000")
+		require.Equal(t, strings.Repeat("&lt;recall ", 94999)+"X", b.write(t, "block_replace", "'‹recall END', 'X'").Value)
+		b.write(t, "block_set", "repeat('&lt;recall ', 95000)")
+		require.Equal(t, strings.Repeat("X ", 95000), b.write(t, "block_replace", "'‹recall', 'X'").Value)
+	})
+
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
