@@ -13,13 +13,14 @@ BEGIN ATOMIC
         WHERE NOT EXISTS (
             SELECT FROM hippocampus.graph_entities e
             WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.name = n.name)
+    ), read AS MATERIALIZED (
+        SELECT e.name, e.position, hippocampus._fence_text(e.name COLLATE "default") AS reads
+        FROM hippocampus.graph_entities e
+        WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND EXISTS (SELECT FROM missing)
+          AND e.name COLLATE "default" ~ hippocampus._fence_signs()
     ), shown AS MATERIALIZED (
         SELECT DISTINCT ON (m.name) m.name, r.name AS meant
-        FROM (SELECT e.name, e.position, hippocampus._fence_text(e.name COLLATE "default") AS reads
-              FROM hippocampus.graph_entities e
-              WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND EXISTS (SELECT FROM missing)
-                AND e.name COLLATE "default" ~* hippocampus._fence_signs()) r
-        JOIN missing m ON m.name = r.reads
+        FROM read r JOIN missing m ON m.name = r.reads
         ORDER BY m.name, r.position
     )
     SELECT ARRAY(

@@ -8,16 +8,20 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY INVOKER
 SET search_path = pg_catalog, pg_temp
 AS $fn$
 DECLARE
-    v_item jsonb;
+    v_item record;
     v_name text;
+    v_names text[];
     v_added jsonb;
     v_results jsonb[] := '{}';
 BEGIN
     PERFORM hippocampus._write_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_graph('p_observations', p_observations, ARRAY['entityName'], 'contents');
     PERFORM hippocampus._lock_graph(p_user_id, p_app_name);
-    FOR v_item IN SELECT i.value FROM jsonb_array_elements(p_observations) WITH ORDINALITY i ORDER BY i.ordinality LOOP
-        v_name := (hippocampus._graph_meant(p_user_id, p_app_name, ARRAY[v_item ->> 'entityName']))[1];
+    -- all at once: a name that was read in a prompt is looked for in the whole graph
+    v_names := hippocampus._graph_meant(p_user_id, p_app_name, ARRAY(
+        SELECT i.value ->> 'entityName' FROM jsonb_array_elements(p_observations) WITH ORDINALITY i ORDER BY i.ordinality));
+    FOR v_item IN SELECT i.value, i.ordinality FROM jsonb_array_elements(p_observations) WITH ORDINALITY i ORDER BY i.ordinality LOOP
+        v_name := v_names[v_item.ordinality];
         PERFORM FROM hippocampus.graph_entities e
         WHERE e.user_id = p_user_id AND e.app_name = p_app_name AND e.name = v_name;
         IF NOT FOUND THEN
@@ -27,7 +31,7 @@ BEGIN
         WITH added AS (
             INSERT INTO hippocampus.graph_observations AS a (position, user_id, app_name, entity_name, content_hash, content)
             SELECT coalesce(l.last, 0) + min(o.ordinality), p_user_id, p_app_name, v_name, sha256(convert_to(o.value, 'UTF8')), o.value
-            FROM jsonb_array_elements_text(v_item -> 'contents') WITH ORDINALITY o
+            FROM jsonb_array_elements_text(v_item.value -> 'contents') WITH ORDINALITY o
             CROSS JOIN (SELECT max(x.position) AS last FROM hippocampus.graph_observations x
                 WHERE x.user_id = p_user_id AND x.app_name = p_app_name AND x.entity_name = v_name) l
             GROUP BY o.value, l.last
