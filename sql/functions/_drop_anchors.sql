@@ -20,10 +20,10 @@ BEGIN
                   GROUP BY o.user_id, o.app_name, o.document_id) g
             JOIN hippocampus.anchors n ON n.user_id = g.user_id AND n.app_name = g.app_name AND n.witnesses && g.gone
         ), said AS MATERIALIZED (
-            SELECT c.id, c.user_id, c.app_name, c.document_id, ' ' || array_to_string(hippocampus._anchor_words(
-                c.heading || E'\n' || c.content, hippocampus._text_config(c.app_name)), ' ') || ' ' AS words
+            SELECT c.id, c.user_id, c.app_name, c.document_id, w.words
             FROM (SELECT DISTINCT t.user_id, t.app_name, t.document_id FROM told t) d
             JOIN hippocampus.chunks c ON c.document_id = d.document_id AND c.user_id = d.user_id AND c.app_name = d.app_name
+            CROSS JOIN LATERAL hippocampus._anchor_said(c.heading || E'\n' || c.content, hippocampus._text_config(c.app_name)) AS w (words)
         )
         UPDATE hippocampus.anchors a SET witnesses = w.ids
         FROM (SELECT t.id, t.user_id, t.app_name, (array_agg(DISTINCT k.id))[1:8] AS ids FROM told t

@@ -3,6 +3,7 @@ package function_test
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -264,6 +265,26 @@ func TestAnchorTiers(t *testing.T) {
 				SELECT $1, $2, 1, 1, 1, hippocampus._anchor_key($3, 'pg_catalog.english'), 'word', $3, ARRAY(SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1)`, b.UserID, b.AppName, term)
 			b.document(t, "a.md", "", chunk(1, "", c.changed))
 			require.Equal(t, c.stays, get[bool](t, b, "SELECT EXISTS (SELECT FROM hippocampus.anchors WHERE user_id = $1)", b.UserID), term)
+		}
+	})
+
+	// However far on it is said, and whatever pieces it is looked for in.
+	t.Run("AnAnchorIsSaidAnywhere", func(t *testing.T) {
+		t.Parallel()
+		soup := func(n int) string { return strings.Repeat("soup ", n) }
+		for before, says := range map[string]string{
+			soup(598): "green tea", soup(599): "green tea", soup(600): "green tea", soup(798): "green tea", soup(799): "green tea", soup(800): "green tea",
+			soup(4998): "green tea", soup(12000): "green tea", strings.Repeat("tea ", 1000): "green tea", strings.Repeat("汤", 3999): "绿茶", strings.Repeat("汤", 16000): "绿茶",
+			soup(599) + "a sm": "art", soup(797) + "a sm": "art", // which «smart» does not
+		} {
+			b := setup(t)
+			b.document(t, "a.md", "", chunk(1, "", "say "+says))
+			b.exec(t, `INSERT INTO hippocampus.anchors (user_id, app_name, since, until, df, key, kind, term, witnesses)
+				SELECT $1, $2, 1, 1, 1, hippocampus._anchor_key(n.term, 'pg_catalog.english'), 'word', n.term, ARRAY(SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1)
+				FROM unnest(ARRAY[$3, 'black tea']) n (term)`, b.UserID, b.AppName, says)
+			b.document(t, "a.md", "", chunk(1, "", before+says+" "+soup(500)))
+			require.Equal(t, !strings.HasSuffix(before, "sm"), get[bool](t, b, "SELECT count(*) = 1 AND min(a.term) = $2 FROM hippocampus.anchors a WHERE a.user_id = $1", b.UserID, says),
+				"%s after %d characters", says, len(before))
 		}
 	})
 
