@@ -174,6 +174,9 @@ func (s *OpenMemoryService) checkStoreOps(scope Scope, ops []*StoreOp) (map[int]
 		if set != 1 {
 			return nil, fmt.Errorf("%w: ops[%d] has %d of Delete, Get, List, Put and Search set, but needs one", db.ErrInvalidArgument, i, set)
 		}
+		if err := op.checkKey(scope); err != nil { // before all keys are locked, or nobody could tell whose it is
+			return nil, fmt.Errorf("ops[%d]: %w", i, err)
+		}
 		if op.Search == nil {
 			continue
 		}
@@ -184,6 +187,19 @@ func (s *OpenMemoryService) checkStoreOps(scope Scope, ops []*StoreOp) (map[int]
 		searches[i] = &storeSearch{params: params}
 	}
 	return searches, nil
+}
+
+// checkKey refuses an item's name that can't be text.
+func (op *StoreOp) checkKey(scope Scope) error {
+	switch {
+	case op.Delete != nil:
+		return checkStoreKey(scope, op.Delete.Namespace, op.Delete.Key)
+	case op.Get != nil:
+		return checkStoreKey(scope, op.Get.Namespace, op.Get.Key)
+	case op.Put != nil:
+		return checkStoreKey(scope, op.Put.Namespace, op.Put.Key)
+	}
+	return nil
 }
 
 func (s *OpenMemoryService) storeBatch(

@@ -74,6 +74,21 @@ func TestStoreBatch(t *testing.T) {
 		require.Nil(t, item)
 	})
 
+	// A name that can't be is refused by the operation's place, though all names are locked before the first is done.
+	t.Run("NUL", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, nil)
+		for want, op := range map[string]*service.StoreOp{
+			"ops[1]: invalid text: key has a NUL at byte 1":          put("t\x00ea", `{}`, service.StorePutOptions{}),
+			"ops[1]: invalid text: namespace[1] has a NUL at byte 0": {Delete: &service.StoreKey{Key: "tea", Namespace: []string{"notes", "\x00"}}},
+			"ops[1]: invalid text: key has a NUL at byte 3":          {Get: &service.StoreKey{Key: "tea\x00", Namespace: place, RefreshTTL: true}},
+		} {
+			_, err := b.svc.StoreBatch(t.Context(), ada, []*service.StoreOp{put("tea", `{}`, service.StorePutOptions{}), op})
+			require.ErrorIs(t, err, db.ErrInvalidText)
+			require.ErrorContains(t, err, want)
+		}
+	})
+
 	t.Run("JoinsATransaction", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, nil)
