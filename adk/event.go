@@ -40,7 +40,7 @@ func newEventParams(event *session.Event) (*service.EventParams, error) {
 		return nil, fmt.Errorf("write an event as JSON: %w", err)
 	}
 	params := &service.EventParams{
-		Author: author(event), Branch: fit(event.Branch, maxBranch), Category: category(event), Content: raw,
+		Author: author(event), Branch: fit(event.Branch, maxBranch), Category: category(event, hasNUL(raw)), Content: raw,
 		CreatedAt: event.Timestamp, EventID: event.ID, EventType: eventType, InvocationID: fit(event.InvocationID, maxID),
 		Text: text(event.Content),
 	}
@@ -73,7 +73,7 @@ func fit(name string, maxBytes int) string {
 func author(event *session.Event) string {
 	name := fit(event.Author, maxID)
 	switch {
-	case hasPart(event.Content, func(p *genai.Part) bool { return p.FunctionResponse != nil }):
+	case givesResult(event.Content):
 		return "tool"
 	case name != "":
 		return name
@@ -83,22 +83,25 @@ func author(event *session.Event) string {
 	return "agent"
 }
 
-func category(event *session.Event) string {
+// category is what the log can't tell from the event's content: an error, and what a tool gave in a content that is
+// hidden in base64. All else is the log's to decide.
+func category(event *session.Event, hidden bool) string {
 	switch {
 	case event.ErrorCode != "":
 		return "error"
-	case hasPart(event.Content, func(p *genai.Part) bool { return p.FunctionCall != nil || p.FunctionResponse != nil }):
+	case hidden && givesResult(event.Content):
 		return "tool-use"
 	}
-	return "chat"
+	return ""
 }
 
-func hasPart(content *genai.Content, is func(*genai.Part) bool) bool {
+// givesResult is whether a content holds what a tool gave.
+func givesResult(content *genai.Content) bool {
 	if content == nil {
 		return false
 	}
 	for _, part := range content.Parts {
-		if part != nil && is(part) {
+		if part != nil && part.FunctionResponse != nil {
 			return true
 		}
 	}
