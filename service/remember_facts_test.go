@@ -13,6 +13,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/model"
+	"github.com/hippocampus-memory/hippocampus/model/offline"
 	"github.com/hippocampus-memory/hippocampus/service"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
@@ -58,6 +59,43 @@ func (s *scripted) Embed(_ context.Context, texts []string, _ model.Task) ([][]f
 func fact(key, value string, intensity float64) model.Fact {
 	raw, _ := json.Marshal(value)
 	return model.Fact{Confidence: 0.9, Intensity: intensity, Key: key, Type: model.FactPreference, Value: raw}
+}
+
+// What is no longer so ends what was said, and that alone, in both languages and without a model that is asked.
+func TestRememberFactsEnds(t *testing.T) {
+	t.Parallel()
+	models, err := offline.Open(t.Context(), &offline.Config{Dimension: dbtest.DefaultDimension})
+	require.NoError(t, err)
+	b := setup(t, &service.Config{Classifier: models.Classifier, Embedder: models.Embedder, Reflector: models.Reflector})
+	for _, test := range []struct {
+		user string
+		said []string
+		want []string
+	}{
+		{"left", []string{"I live in Toulouse. I was born in Toulouse.", "I no longer live in Toulouse."}, []string{"birthplace", "past_location_toulouse"}},
+		{
+			"moved",
+			[]string{"I live in Toulouse.", "We've just moved from Toulouse to Lyon.", "I don't live in Toulouse any more."},
+			[]string{"location", "past_location_toulouse"},
+		},
+		{"returned", []string{"I live in Toulouse.", "I no longer live in Toulouse.", "I live in Toulouse again."}, []string{"location"}},
+		{"quit", []string{"I work at Siemens.", "I quit my job at Siemens."}, []string{"past_employer_siemens"}},
+		{"林", []string{"我住在北京。", "我不住在北京了。", "我在腾讯工作。", "我不在腾讯工作了。"}, []string{"past_employer_腾讯", "past_location_北京"}},
+		{"茶", []string{"我喜欢喝咖啡。", "我不喝咖啡了，改喝绿茶。"}, []string{"about_咖啡", "about_绿茶"}},
+	} {
+		scope := service.Scope{AppName: "ends", UserID: test.user}
+		for _, said := range test.said {
+			_, err := b.svc.RememberFacts(t.Context(), scope, said, nil)
+			require.NoError(t, err)
+		}
+		facts, err := b.svc.Facts(t.Context(), scope, nil)
+		require.NoError(t, err)
+		var keys []string
+		for _, f := range facts {
+			keys = append(keys, f.Key)
+		}
+		require.ElementsMatch(t, test.want, keys, test.user)
+	}
 }
 
 func TestRememberFacts(t *testing.T) {

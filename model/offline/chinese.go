@@ -85,7 +85,10 @@ var chinesePatterns = []pattern{
 	{zh(`我的?(?:业余)?爱好(?:是|就是)?(.+)`), func(m []string, c *clause) []draft { return zhLikes(c, "喜欢", m[1], 0.45) }},
 	{zh(`我(?:的(?:名字|全名)(?:是|叫)|名叫|叫做?)` + zhName), zhCalled},
 	{zh(`(?:请|你可以|大家都?|以后|朋友们?都?)*叫我` + zhName + `(?:就好|就行|就可以)?`), zhCalled},
-	{zh(`我(?:们)?` + zhTime + `(?:从.{1,8}?)?(?:住在|居住在|定居在|定居于|定居到|生活在|搬到|搬去|搬来|搬回|搬家到|现居|常住|移居)了?(.+)`), zhPlace("location", 0.45)},
+	{zh(`我(?:们)?` + zhTime + `(?:不再住在?|不住在?)了?(.+)`), zhEnded("location", "不再住在")},
+	{zh(`我` + zhTime + `(?:不再|不)在(.{2,12}?)(?:工作|上班|任职|就职)了?`), zhEnded("employer", "不再就职于")},
+	{zh(`我` + zhTime + `从(.{2,12}?)(?:辞职|离职)了?`), zhEnded("employer", "不再就职于")},
+	{zh(`我(?:们)?(?:全家|一家人?)?` + zhTime + `(?:从.{1,8}?)?(?:住在|居住在|定居在|定居于|定居到|生活在|搬到|搬去|搬来|搬回|搬家到|现居|常住|移居)了?(.+)`), zhPlace("location", 0.45)},
 	{zh(`我(?:现在|目前|一直)?来自(.+)`), zhPlace("origin", 0.4)},
 	{zh(`我(?:的)?老家(?:在|是)(.+)`), zhPlace("origin", 0.4)},
 	{zh(`我出生(?:在|于)(\p{Han}{2,8})`), zhPlace("birthplace", 0.4)},
@@ -205,6 +208,17 @@ func zhPlace(key string, intensity float64) func(m []string, c *clause) []draft 
 	}
 }
 
+// zhEnded reads what is no longer so, as [endedFact] does.
+func zhEnded(key, told string) func(m []string, c *clause) []draft {
+	return func(m []string, c *clause) []draft {
+		drafts := zhPlace(key, 0.5)(m, c)
+		for i := range drafts {
+			drafts[i].key, drafts[i].value = pastKey+key+"_"+drafts[i].value, told+drafts[i].value
+		}
+		return drafts
+	}
+}
+
 // zhWorksAt tells a city from an employer: "在北京工作" and "在腾讯工作".
 func zhWorksAt(m []string, c *clause) []draft {
 	where := strings.TrimRight(m[1], "市省县区")
@@ -248,6 +262,7 @@ var (
 	zhHasPet   = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?((?:一|两)?(?:只|条|个|匹|头)?).{0,4}?` + zhAnimal + `[，,]?(?:它)?(?:的)?(?:名字)?(?:叫做?|名叫|是|的名字是)` + zhName)
 	zhPetOf    = regexp.MustCompile(`我(?:们)?(?:家里?)?(?:还|现在|刚|最近|也)*(?:养|有|领养|收养)(?:了|着)?((?:一|两)?(?:只|条|个|匹|头)?)(?:名字)?叫做?([\p{Han}A-Za-z]{1,12})的` + zhAnimal)
 	zhAllergic = regexp.MustCompile(`我(?:从小|一直|现在)?对([^，。,！!]{1,20}?)(?:(已经不|不再|不)|都|也|会|有点|严重|重度|轻微)*过敏`)
+	zhSwitched = regexp.MustCompile(`我(?:现在|已经|最近|后来|都)*(?:不再|不)([吃喝抽用看玩听穿坐乘开买嚼])([^，。,！!]{1,10}?)了?[，,]\s*(?:现在|就|而是|已经|都)*(?:改|换)(?:成|为)?了?([吃喝抽用看玩听穿坐乘开买嚼])(?:成|为)?了?([^，。,！!]{1,12})`)
 	zhAnd      = regexp.MustCompile(`、|和|跟|与|以及|及`)
 )
 
@@ -258,6 +273,15 @@ func chineseWhole(c *clause) []draft {
 		drafts = append(drafts, zhPet(c, m[1], m[2], m[3])...)
 	} else if m := zhPetOf.FindStringSubmatch(c.whole); m != nil {
 		drafts = append(drafts, zhPet(c, m[1], m[3], m[2])...)
+	}
+	if m := zhSwitched.FindStringSubmatch(c.whole); m != nil {
+		if before, after := zhObject(m[2]), zhObject(m[4]); before != "" && after != "" {
+			for _, d := range [2][2]string{{before, "不再" + m[1] + before}, {after, "改" + m[3] + after}} {
+				drafts = append(drafts, draft{
+					kind: model.FactPreference, key: "about_" + d[0], value: d[1], confidence: c.confidence, intensity: 0.5,
+				})
+			}
+		}
 	}
 	if m := zhAllergic.FindStringSubmatch(c.whole); m != nil {
 		for _, thing := range zhAnd.Split(m[1], -1) {

@@ -56,7 +56,7 @@ func chineseRules(text string) []draft {
 			return zhRule(m[1]+m[2]+m[3], strings.TrimPrefix(part, "我"), false)
 		case zhHabit.MatchString(part) && !chineseSupposed.MatchString(text):
 			m := zhHabit.FindStringSubmatch(part)
-			if zhObject(m[3]) == "" || zhAway.MatchString(m[3]) {
+			if zhObject(m[3]) == "" || zhAway.MatchString(m[3]) || zhSwitched.MatchString(text) {
 				continue
 			}
 			return zhRule("不"+m[2]+m[3], strings.TrimPrefix(part, "我"), false)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hippocampus-memory/hippocampus/model"
 	"github.com/hippocampus-memory/hippocampus/model/internal/chat"
+	"github.com/hippocampus-memory/hippocampus/model/internal/reply"
 )
 
 // classifier is "offline/rules-v1". It compares two statements by the words they
@@ -28,8 +29,12 @@ func (k *classifier) Classify(ctx context.Context, in *model.ClassifyInput) (*mo
 	}
 	relation, why := relate(statementOf(in.Old), statementOf(in.New))
 	oldKey, newKey := keyOf(in.Old), keyOf(in.New)
-	switch {
+	switch ended, rest := ends(in.Old, in.New), ends(in.New, in.Old); {
 	case oldKey == "" || newKey == "":
+	case ended || rest: // it is so again, or no longer
+		relation, why = model.RelationSupersedes, contradicts
+	case isPast(oldKey) != isPast(newKey): // of another place than the one that was left
+		relation, why = model.RelationDistinct, bothHold
 	case oldKey == newKey && relation == model.RelationDistinct: // whoever drew them named one matter, and gave it another value
 		relation, why = model.RelationSupersedes, newValue
 	case !slices.Equal(numbersOf(oldKey), numbersOf(newKey)): // of things that a number names: E102 and E110, buses 5 and 9
@@ -49,6 +54,18 @@ func keyOf(statement string) string {
 		return ""
 	}
 	return key
+}
+
+// pastKey begins the key of what is no longer so, after whose it is: caroline_past_location_oslo.
+const pastKey = "past_"
+
+func isPast(key string) bool { return strings.Contains("_"+reply.Key(key), "_"+pastKey) }
+
+// ends tells whether a fact says that another one is no longer so: past_location_oslo of location: Oslo.
+func ends(past, fact string) bool {
+	key, value, isFact := strings.Cut(fact, ": ")
+	whose, what, isEnd := strings.Cut("_"+reply.Key(keyOf(past)), "_"+pastKey)
+	return isFact && isEnd && strings.TrimPrefix(whose+"_"+what, "_") == reply.Key(key+"_"+value)
 }
 
 // numbersOf are the terms of a key that hold a digit, sorted.

@@ -50,6 +50,18 @@ func TestClassifier(t *testing.T) {
 		{"about iphone 13: likes iPhone 13", "about iphone 15: dislikes iPhone 15", model.RelationDistinct},
 		{"about 5路公交车: 喜欢5路公交车", "about 9路公交车: 喜欢9路公交车", model.RelationDistinct},
 		{"about iphone 13: likes iPhone 13", "about iphone 13: dislikes iPhone 13", model.RelationSupersedes},
+		// what is no longer so ends that alone
+		{"location: Toulouse", "past location toulouse: no longer lives in Toulouse", model.RelationSupersedes},
+		{"location: New York", "past location new york: no longer lives in New York", model.RelationSupersedes},
+		{"location: Lyon", "past location toulouse: no longer lives in Toulouse", model.RelationDistinct},
+		{"birthplace: Toulouse", "past location toulouse: no longer lives in Toulouse", model.RelationDistinct},
+		{"caroline location: Oslo", "caroline past location oslo: no longer lives in Oslo", model.RelationSupersedes},
+		{"caroline location: Rome", "caroline past location oslo: no longer lives in Oslo", model.RelationDistinct},
+		{"ben location: Oslo", "caroline past location oslo: no longer lives in Oslo", model.RelationDistinct},
+		{"past location toulouse: no longer lives in Toulouse", "location: Toulouse", model.RelationSupersedes},
+		{"past location toulouse: no longer lives in Toulouse", "location: Lyon", model.RelationDistinct},
+		{"employer: 西门子", "past employer 西门子: 不再就职于西门子", model.RelationSupersedes},
+		{"location: 上海", "past location 北京: 不再住在北京", model.RelationDistinct},
 		{"rate limit: 100 requests a minute", "rate limit: 200 requests a minute", model.RelationSupersedes},
 	} {
 		t.Run(test.old+"/"+test.new, func(t *testing.T) {

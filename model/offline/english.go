@@ -23,14 +23,14 @@ var (
 	contractions = strings.NewReplacer(
 		"I'm", "I am", "i'm", "i am", "I've", "I have", "i've", "i have", "Don't", "Do not", "don't", "do not", "DON'T", "DO NOT",
 		"can't", "cannot", "Can't", "Cannot", "doesn't", "does not", "won't", "will not", "haven't", "have not",
-		"isn't", "is not", "aren't", "are not", "I'd", "I would", "i'd", "i would", "didn't", "did not", "can not", "cannot",
+		"isn't", "is not", "aren't", "are not", "I'd", "I would", "i'd", "i would", "We've", "We have", "we've", "we have", "We're", "We are", "we're", "we are", "didn't", "did not", "can not", "cannot",
 		"wouldn't", "would not", "couldn't", "could not", "shouldn't", "should not")
 
 	clauseCut   = regexp.MustCompile(`(?i)\s*[,;:()—–]+\s*|\s+-\s+|\s+(?:but|because|although|though|so|while|which|whereas|and (?:i|my|we|please|never|always|` + carried + `))\b\s*`)
 	keepAfter   = regexp.MustCompile(`(?i)and (i|my|we|please|never|always|` + carried + `)\b`)
 	conjunction = regexp.MustCompile(`(?i)\b(?:and|but)\b`)
 	goesOn      = regexp.MustCompile(`(?i)^(?:really |also |absolutely |still |now )*(?:` + carried + `)\b`)
-	filler      = regexp.MustCompile(`(?i)^(?:well|oh|yes|yeah|yep|no|nope|nah|also|and|but|so|then|actually|honestly|personally|btw|by the way|hi|hello|hey|thanks|thank you|ok|okay|sure|now|plus|anyway|haha|lol|wow|fyi|please (?:note|remember) that|remember that|note that|for the record|you know|i think|i guess|i suppose|maybe|i mean|to be honest|tbh|in fact|of course|currently|nowadays|these days|recently|as of today|as you know|fun fact|yesterday|today|last (?:week|month|year))\b[\s,:!.]*`)
+	filler      = regexp.MustCompile(`(?i)^(?:well|oh|yes|yeah|yep|no|nope|nah|also|and|but|so|then|actually|honestly|personally|btw|by the way|hi|hello|hey|thanks|thank you|ok|okay|sure|now|plus|anyway|haha|lol|wow|fyi|please (?:note|remember) that|remember that|note that|for the record|you know|i think|i guess|i suppose|maybe|i mean|to be honest|tbh|in fact|of course|currently|nowadays|these days|recently|as of today|as you know|fun fact|yesterday|today|(?:since )?(?:last|this) (?:week|month|year|spring|summer|autumn|fall|winter)|since (?:` + monthNames + ` )?(?:19|20)\d\d|since ` + monthNames + `)\b[\s,:!.]*`)
 )
 
 // englishDrafts reads what an English sentence says of its speaker.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,6 +23,7 @@ const (
 // englishPatterns are tried in order on each clause; the first that fits counts.
 var englishPatterns = append([]pattern{
 	{re(`^i ` + now + `(?:live|reside|am living|am based|am located|have been living) (?:now |currently |right )?(?:in|at|near|outside) ` + place), placeFact("location", 0.4)},
+	{re(`^we ` + now + `(?:live|reside|are living|are based) (?:now |currently |right )?(?:in|at|near|outside) ` + proper), placeFact("location", 0.4)},
 	{re(`^(?:i|we) (?:have |had )?` + now + `(?:moved|relocated) (?:back |over |out |down |up |here )?(?:from ` + upper + ` )?to ` + proper), placeFact("location", 0.5)},
 	{re(`^i (?:am|come) ` + now + `from ` + place), placeFact("origin", 0.4)},
 	{re(`^i was born in ` + proper), placeFact("birthplace", 0.4)},
@@ -57,7 +59,17 @@ var englishPatterns = append([]pattern{
 		return c.profile("email", m[1], 0.4)
 	}},
 	{re(`^my time ?zone is (\S+)$`), func(m []string, c *clause) []draft { return c.profile("timezone", m[1], 0.4) }},
-}, englishTastes...)
+}, slices.Concat(englishEnds, englishTastes)...)
+
+// englishEnds are what is no longer so.
+var englishEnds = []pattern{
+	{re(`^(?:i|we) ` + now + `no longer (?:live|reside) in ` + proper + `$`), endedFact("location", "no longer lives in ")},
+	{re(`^(?:i|we) do not (?:live|reside) in ` + proper + ` any ?more$`), endedFact("location", "no longer lives in ")},
+	{re(`^(?:i|we) (?:have )?` + now + `moved away from ` + proper + `$`), endedFact("location", "no longer lives in ")},
+	{re(`^i (?:have )?` + now + `(?:quit|resigned from|left|lost) my (?:old )?(?:job|position) (?:at|with) ` + proper), endedFact("employer", "no longer works at ")},
+	{re(`^i ` + now + `no longer work (?:at|for) ` + proper), endedFact("employer", "no longer works at ")},
+	{re(`^i do not work (?:at|for) ` + proper + ` any ?more$`), endedFact("employer", "no longer works at ")},
+}
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }
 
@@ -92,6 +104,18 @@ func placeFact(key string, intensity float64) func(m []string, c *clause) []draf
 			return nil
 		}
 		return c.since(key, value, intensity)
+	}
+}
+
+// endedFact reads what is no longer so. It says so under a key of its own (past_location_toulouse), since the place
+// where someone lives by now may be known already; see [ends].
+func endedFact(key, told string) func(m []string, c *clause) []draft {
+	return func(m []string, c *clause) []draft {
+		drafts := placeFact(key, 0.5)(m, c)
+		for i := range drafts {
+			drafts[i].key, drafts[i].value = pastKey+key+"_"+drafts[i].value, told+drafts[i].value
+		}
+		return drafts
 	}
 }
 

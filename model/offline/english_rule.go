@@ -56,7 +56,7 @@ func englishRules(text string) []draft {
 	}
 	for _, part := range parts {
 		m := habit.FindStringSubmatch(part)
-		if m == nil || past.MatchString(part) {
+		if m == nil || past.MatchString(part) || endsSomething(part, text) {
 			continue
 		}
 		rest := strings.TrimSpace(anymore.ReplaceAllString(m[3], ""))
@@ -78,6 +78,12 @@ func englishRules(text string) []draft {
 		}}
 	}
 	return nil
+}
+
+// endsSomething tells a clause that says what is no longer so from a habit. Rules are read without "any more".
+func endsSomething(part, sentence string) bool {
+	return len(firstMatch(englishEnds, &clause{text: part, whole: sentence})) > 0 ||
+		len(firstMatch(englishEnds, &clause{text: part + " any more", whole: sentence})) > 0
 }
 
 func orderRule(m []string, sentence string) []draft {

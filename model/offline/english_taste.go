@@ -21,6 +21,7 @@ var tastes = []taste{
 	{`adore`, "adores", 0.75},
 	{`like|enjoy|have come to like`, "likes", 0.4},
 	{`prefer`, "prefers", 0.45},
+	{`always want`, "always wants", 0.5},
 	{`hate|loathe|despise|detest`, "hates", 0.75},
 	{`(?:cannot|can not|could never) (?:stand|bear)`, "can't stand", 0.75},
 	{`dislike|do not (?:really |particularly |much |even |actually )?(?:like|enjoy|love|care for)|am not (?:really )?(?:a (?:big |huge )?fan of|into|fond of)`, "dislikes", 0.5},

@@ -68,6 +68,20 @@ func TestReflector_Facts(t *testing.T) {
 		"i live in berlin":                               {"profile location=berlin"},
 		"I just moved from Paris to Berlin last month.":  {"profile location=Berlin"},
 		"I used to live in Rome but now I live in Oslo.": {"profile location=Oslo"},
+		"We live in Lyon.":                               {"profile location=Lyon"},
+		"since last month I live in Lyon":                {"profile location=Lyon"},
+		"We've just moved from Berlin to Lyon.":          {"profile location=Lyon"},
+		"I no longer live in Toulouse.":                  {"profile past_location_toulouse=no longer lives in Toulouse"},
+		"We don't live in New York anymore.":             {"profile past_location_new_york=no longer lives in New York"},
+		"I quit my job at Siemens last month.":           {"profile past_employer_siemens=no longer works at Siemens"},
+		"I don't work at Google any more.":               {"profile past_employer_google=no longer works at Google"},
+		"I no longer work for Google":                    {"profile past_employer_google=no longer works at Google"},
+		"I always want an aisle seat.":                   {"preference about_aisle_seat=always wants an aisle seat"},
+		"我不住在北京了。":                                       {"profile past_location_北京=不再住在北京"},
+		"我已经从西门子辞职了。":                                    {"profile past_employer_西门子=不再就职于西门子"},
+		"我不在腾讯工作了。":                                      {"profile past_employer_腾讯=不再就职于腾讯"},
+		"我们全家搬到了重庆":                                      {"profile location=重庆"},
+		"我不喝咖啡了，改喝绿茶。":                                   {"preference about_咖啡=不再喝咖啡", "preference about_绿茶=改喝绿茶"},
 		"I'm from the Netherlands.":                      {"profile origin=the Netherlands"},
 		"I'm a nurse.":                                   {"profile occupation=nurse"},
 		"I'm allergic to peanuts, shellfish and eggs.": {
@@ -141,6 +155,9 @@ func TestReflector_Nothing(t *testing.T) {
 		`She said "I love cats".`, "She said, I love cats.", "People say I live in Rome.", `The song is called "I live in Paris"`, "他说，我喜欢猫", "“我喜欢你”这首歌",
 		// other people
 		"My friend lives in Rome.", "He is a nurse.", "He loves sushi.", "我爱人是医生", "小李住在广州",
+		// nobody's, or nothing's, place
+		"We live in hope.", "we live in interesting times", "Since I live in hope, I wait.", "I left my job", "I left my keys at Anna's", "I left Google alone", "我不住了", "We don't live in Toulouse's centre",
+		"I always want to help", "我不住校",
 		// the past
 		"I used to live in Rome.", "I used to like sushi.", "我曾经住在上海",
 		// what can't be understood alone
