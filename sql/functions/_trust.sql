@@ -13,7 +13,7 @@ BEGIN ATOMIC
             OR hippocampus._gives_result(p_content) THEN 'tool'
         WHEN lower(p_author) IN ('system', 'operator', 'developer') THEN 'operator'
         WHEN lower(p_author) IN ('agent', 'assistant', 'model', 'bot')
-            OR p_content ->> 'role' = 'model' OR p_content #>> '{content,role}' = 'model' THEN 'agent'
+            OR p_content ->> 'role' IN ('model', 'assistant') OR p_content #>> '{content,role}' IN ('model', 'assistant') THEN 'agent'
         ELSE 'user'
     END;
 END;

@@ -182,6 +182,14 @@ func TestTrust(t *testing.T) {
 			`'agent', 'message', 'chat', '[{"type": "tool-result", "output": {"type": "text", "value": "a"}}]'`:                                "tool",
 			`'agent', 'message', 'chat', '{"type": "function_call_output", "output": "sunny"}'`:                                                "tool",
 			`'agent', 'message', 'chat', '{"content": [{"type": "tool_use", "name": "weather", "input": {}}]}'`:                                "agent",
+			`'user', 'message', 'chat', '[{"type": "search_result", "source": "http://x", "content": [{"type": "text", "text": "a"}]}]'`:       "tool",
+			`'user', 'message', 'chat', '{"role": "tool", "content": "a"}'`:                                                                    "tool",
+			`'user', 'message', 'chat', '{"content": {"role": "function", "parts": []}}'`:                                                      "tool",
+			`'user', 'message', 'chat', '[{"type": "tool", "text": "a"}]'`:                                                                     "tool",
+			`'agent', 'message', 'chat', '[{"type": "mcp_call", "output": "a"}]'`:                                                              "tool",
+			`'agent', 'message', 'chat', '{"parts": [{"codeExecutionResult": {"output": "1"}}]}'`:                                              "tool",
+			`'user', 'message', 'chat', '{"content": [{"toolResult": {"content": []}}]}'`:                                                      "tool",
+			`'ada', 'message', 'chat', '{"role": "assistant", "content": "a"}'`:                                                                "agent",
 			`'user', 'message', 'chat', '{"text": "what is a tool_result?", "type": "text"}'`:                                                  "user",
 		} {
 			require.Equal(t, want, get[string](t, b, "SELECT hippocampus._trust("+args+")"), args)
