@@ -271,13 +271,14 @@ func TestAnchorTiers(t *testing.T) {
 	// However far on it is said, and whatever pieces it is looked for in.
 	t.Run("AnAnchorIsSaidAnywhere", func(t *testing.T) {
 		t.Parallel()
+		b := setup(t)
 		soup := func(n int) string { return strings.Repeat("soup ", n) }
 		for before, says := range map[string]string{
 			soup(598): "green tea", soup(599): "green tea", soup(600): "green tea", soup(798): "green tea", soup(799): "green tea", soup(800): "green tea",
 			soup(4998): "green tea", soup(12000): "green tea", strings.Repeat("tea ", 1000): "green tea", strings.Repeat("汤", 3999): "绿茶", strings.Repeat("汤", 16000): "绿茶",
 			soup(599) + "a sm": "art", soup(797) + "a sm": "art", // which «smart» does not
 		} {
-			b := setup(t)
+			b.Scope = dbtest.NewScope(t)
 			b.document(t, "a.md", "", chunk(1, "", "say "+says))
 			b.exec(t, `INSERT INTO hippocampus.anchors (user_id, app_name, since, until, df, key, kind, term, witnesses)
 				SELECT $1, $2, 1, 1, 1, hippocampus._anchor_key(n.term, 'pg_catalog.english'), 'word', n.term, ARRAY(SELECT c.id FROM hippocampus.chunks c WHERE c.user_id = $1)
