@@ -32,7 +32,7 @@ the log, out of every search and context window, but to be shown: hippo history 
 query still prints them. --log erase empties them, too.
 Memory blocks are not touched.
 
-` + meaning,
+` + meaning + withoutVector,
 		Args: command.SomeArgs("a description"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts := &service.ForgetMemoryOptions{Limit: f.limit, Log: f.log, Preview: !f.yes}

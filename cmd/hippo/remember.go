@@ -60,7 +60,7 @@ func (a *app) recall() *cobra.Command {
 		Short: "Recall a user's facts and memories",
 		Long: `Recalls the facts that hold and the memories that answer a query, in one list. SCORE is
 0.6 MEANING + 0.3 STRENGTH + 0.1 RECENCY; what is weaker than 0.05 is not recalled.
-` + meaning + `
+` + meaning + withoutVector + `
 
 It does not count as a use of what is recalled; --count makes it one. An empty query ("")
 lists the strongest.`,

@@ -17,6 +17,9 @@ const (
 	// meaning explains a column of search, recall and forget.
 	meaning = `MEANING is relative: what is near differs from one embedding model to the next, so compare
 it within one list. The offline model's is seldom above 0.5, since it knows shared words only.`
+	// withoutVector explains it further, where what has no vector is not marked.
+	withoutVector = `
+Where a row or the query has no vector, it is the share of the words instead.`
 	// otherScope is what to do where nothing was found.
 	otherScope = "hippo stats counts what there is; import a conversation, or name another with --user and --app."
 )
