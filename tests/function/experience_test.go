@@ -184,6 +184,7 @@ func TestTrust(t *testing.T) {
 			`'agent', 'message', 'chat', '{"content": [{"type": "tool_use", "name": "weather", "input": {}}]}'`:                                "agent",
 			`'user', 'message', 'chat', '[{"type": "search_result", "source": "http://x", "content": [{"type": "text", "text": "a"}]}]'`:       "tool",
 			`'user', 'message', 'chat', '{"role": "tool", "content": "a"}'`:                                                                    "tool",
+			`'agent', 'message', 'chat', '{"content": "I look it up.", "tool_calls": [{"type": "function", "function": {"name": "f"}}]}'`:      "agent",
 			`'user', 'message', 'chat', '{"content": {"role": "function", "parts": []}}'`:                                                      "tool",
 			`'user', 'message', 'chat', '[{"type": "tool", "text": "a"}]'`:                                                                     "tool",
 			`'agent', 'message', 'chat', '[{"type": "mcp_call", "output": "a"}]'`:                                                              "tool",
