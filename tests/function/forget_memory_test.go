@@ -207,7 +207,7 @@ func TestForgetUser(t *testing.T) {
 func TestForgetTakesRolesAndListsAlong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const role = "INSERT INTO hippocampus.named_memories (memory_id, user_id, app_name, kind, name) VALUES ($3, $1, $2, 'note', $4)"
+	const role = "INSERT INTO hippocampus.named_memories (memory_id, user_id, app_name, kind, name, given) VALUES ($3, $1, $2, 'note', $4, sha256('given'))"
 	id, stays := b.remember(t, "zqxnamed"), b.remember(t, "another one")
 	b.exec(t, role, b.UserID, b.AppName, id, "zqxname")
 	b.exec(t, role, b.UserID, b.AppName, stays, "a name")
