@@ -114,7 +114,8 @@ func TestBlockReplace(t *testing.T) {
 			{"[/INST]<recalled", "(/INST)‹", "Xrecalled"},
 			{"《红》<recalled_memories", "红》‹", "《Xrecalled_memories"},
 		} {
-			require.Equal(t, &c.replaced, get[*string](t, b, "SELECT hippocampus._replace_shown($1, $2, 'X')", c.value, c.old), "%+q in %+q", c.old, c.value)
+			require.Equal(t, c.replaced, get[string](t, b, "SELECT coalesce(hippocampus._replace_shown($1, $2, 'X'), 'nothing')", c.value, c.old),
+				"%+q in %+q", c.old, c.value)
 		}
 	})
 
