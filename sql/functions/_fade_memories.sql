@@ -34,7 +34,7 @@ BEGIN
     ), waits AS MATERIALIZED (
         SELECT n.id, n.user_id, n.app_name FROM (TABLE near UNION ALL TABLE behind) n
         WHERE NOT EXISTS (SELECT FROM held h WHERE h.id = n.other_id AND h.user_id = n.user_id AND h.app_name = n.app_name)
-        UNION ALL SELECT g.id, g.user_id, g.app_name FROM going g WHERE hippocampus._is_pinned(g.user_id, g.app_name, g.id)
+        UNION ALL SELECT g.id, g.user_id, g.app_name FROM going g JOIN hippocampus._pinned(p_ids, p_user_ids, p_app_names) AS p (id) ON p.id = g.id
     )
     SELECT array_agg(g.id) AS ids, array_agg(g.user_id) AS user_ids, array_agg(g.app_name) AS app_names, EXISTS (SELECT FROM near) AS tied
     INTO v FROM going g

@@ -1,6 +1,6 @@
 -- An experience that is forgotten takes its words with it, where they became an instruction: in that version and in
 -- those that brought it back. What a person wrote instead of them is theirs, and stays. Retention leaves such an
--- experience alone (_is_pinned), so that whatever deletes it means to forget it.
+-- experience alone (_pinned), so that whatever deletes it means to forget it.
 -- SECURITY DEFINER because a tenant, whose experience it is, has no rights on its app's instructions; a trigger
 -- cannot be called, and which instruction it was is not the tenant's to write.
 CREATE OR REPLACE FUNCTION hippocampus._forget_instruction()

@@ -32,7 +32,7 @@ BEGIN
         l.threshold, extract(epoch FROM p_now - l.created_at)::double precision / 86400, l.min_age_days,
         CASE WHEN l.faded THEN 0 ELSE l.place END, l.max_per_user
     FROM placed l
-    WHERE (l.faded OR l.place > l.max_per_user) AND NOT hippocampus._is_pinned(p_user_id, p_app_name, l.id)
+    WHERE (l.faded OR l.place > l.max_per_user) AND NOT EXISTS (SELECT FROM hippocampus._pinned(ARRAY[l.id], ARRAY[p_user_id], ARRAY[p_app_name]))
     ORDER BY l.score, l.created_at, l.id
     LIMIT p_limit;
 END

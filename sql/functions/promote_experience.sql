@@ -1,7 +1,7 @@
 -- Makes an experience a new version of an instruction of the app, in its own words or in those that a person
 -- gives. Words of a tool, or an agent's that repeat them, are never an instruction: a person must say it in their own.
 -- Its own words go with it when it is forgotten (see _forget_instruction); an experience becomes an instruction once, and
--- fades no more (_is_pinned). A sweep that is about to take its memory is waited for.
+-- fades no more (_pinned). A sweep that is about to take its memory is waited for.
 CREATE OR REPLACE FUNCTION hippocampus.promote_experience(
     p_user_id text,
     p_app_name text,

@@ -45,11 +45,14 @@ BEGIN
             ), kinds AS MATERIALIZED (
                 SELECT k.memory_type, k.category, p FROM (SELECT DISTINCT h.memory_type, h.category FROM held h) k
                 CROSS JOIN LATERAL hippocampus._retention_policy(v_app_name, k.memory_type, k.category) p
+            ), pinned AS MATERIALIZED (
+                SELECT p.id FROM (SELECT array_agg(h.id) AS ids, array_agg(h.user_id) AS user_ids, array_agg(v_app_name) AS app_names FROM held h) a
+                CROSS JOIN LATERAL hippocampus._pinned(a.ids, a.user_ids, a.app_names) AS p (id)
             ), judged AS MATERIALIZED (
-                SELECT h.*, k.p, i.pinned, NOT i.pinned AND hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score,
+                SELECT h.*, k.p, i.id IS NOT NULL AS pinned, i.id IS NULL AND hippocampus._is_faded(k.p, hippocampus._retention(k.p, h.initial_score,
                     h.running_intensity, h.access_count, h.last_accessed_at, h.created_at, p_now), h.created_at, p_now) AS faded
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
-                CROSS JOIN LATERAL (SELECT hippocampus._is_pinned(h.user_id, v_app_name, h.id) AS pinned) i
+                LEFT JOIN pinned i ON i.id = h.id
             ), moved AS ( -- it has not faded by p_now; what is pinned is not looked at again by the next batch
                 UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(
                     p_now + CASE WHEN j.pinned THEN interval '1 day' ELSE '0' END, hippocampus._forget_at(j.p,

@@ -40,7 +40,7 @@ BEGIN
         JOIN hippocampus.memories m ON m.id = p.id AND m.user_id = p.user_id AND m.app_name = p.app_name
             AND m.access_count = p.access_count AND m.encounter_count = p.encounter_count
         WHERE p.place > p.max_per_user AND hippocampus._sweep_scope(m.user_id, m.app_name)
-          AND NOT hippocampus._is_pinned(m.user_id, m.app_name, m.id)
+          AND NOT EXISTS (SELECT FROM hippocampus._pinned(ARRAY[m.id], ARRAY[m.user_id], ARRAY[m.app_name]))
         ORDER BY p.place DESC, p.id LIMIT p_limit
         FOR UPDATE OF m SKIP LOCKED
     )
