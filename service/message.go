@@ -287,23 +287,27 @@ func marshalFields(fields map[string]json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(fields)
 }
 
-// textOf is a JSON string, or the texts of a list of parts; empty for anything else.
+// textOf is a JSON string, or the texts of a list of parts that are text alone. What else there is, such as what a tool
+// gave or a model thought, is the database's to read: empty then.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
 	var parts []struct {
-		Text string `json:"text"`
+		Content json.RawMessage `json:"content"`
+		Text    *string         `json:"text"`
+		Thought bool            `json:"thought"`
 	}
 	if json.Unmarshal(raw, &parts) != nil {
 		return ""
 	}
-	var texts []string
-	for _, part := range parts {
-		if part.Text != "" {
-			texts = append(texts, part.Text)
+	texts := make([]string, len(parts))
+	for i, part := range parts {
+		if part.Text == nil || part.Content != nil || part.Thought {
+			return ""
 		}
+		texts[i] = *part.Text
 	}
 	return strings.Join(texts, "\n")
 }

@@ -1,6 +1,7 @@
 -- The text of an event's content, in the shapes that clients send: a string; {"text"} or {"message"} or
 -- {"content": "…"}; a list of parts, alone (OpenAI, Anthropic), under "content", or, as Gemini and ADK have it,
--- under "parts", also within "content". A part is a string, {"text": "…"}, {"text": {"value": "…"}}, or a tool's
+-- under "parts", also within "content"; and what an item of OpenAI's Responses gave or refused, its "output" or
+-- "refusal". A part is a string, {"text": "…"}, {"text": {"value": "…"}}, or a tool's
 -- result, which has content of its own, a string or parts. What a model thought, but did not say, is no text.
 CREATE OR REPLACE FUNCTION hippocampus._event_text(
     p_content jsonb
@@ -18,6 +19,10 @@ BEGIN
         RETURN p_content ->> 'message';
     ELSIF jsonb_typeof(p_content -> 'content') = 'string' THEN
         RETURN p_content ->> 'content';
+    ELSIF jsonb_typeof(p_content -> 'output') = 'string' THEN
+        RETURN p_content ->> 'output';
+    ELSIF jsonb_typeof(p_content -> 'refusal') = 'string' THEN
+        RETURN p_content ->> 'refusal';
     END IF;
     RETURN coalesce((
         SELECT string_agg(t.said, E'\n' ORDER BY a.n, b.n)
@@ -26,6 +31,7 @@ BEGIN
                 WHEN jsonb_typeof(p_content -> 'parts') = 'array' THEN p_content -> 'parts'
                 WHEN jsonb_typeof(p_content #> '{content,parts}') = 'array' THEN p_content #> '{content,parts}'
                 WHEN jsonb_typeof(p_content -> 'content') = 'array' THEN p_content -> 'content'
+                WHEN jsonb_typeof(p_content -> 'output') = 'array' THEN p_content -> 'output'
                 ELSE '[]'::jsonb END) WITH ORDINALITY AS a (part, n)
         CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(a.part -> 'content')
                 WHEN 'array' THEN a.part -> 'content' ELSE jsonb_build_array(a.part) END) WITH ORDINALITY AS b (part, n)
