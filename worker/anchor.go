@@ -58,8 +58,7 @@ func (w *anchorWorker) Timeout(*river.Job[AnchorArgs]) time.Duration { return w.
 // embedder asks for more patience than the rebuild has.
 func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) error {
 	if wait := w.embedPause.remaining(); wait > 0 {
-		w.metrics.snoozed(job.Kind)
-		return river.JobSnooze(max(wait, minSnooze))
+		return w.snooze(job.Kind, wait)
 	}
 	life, err := w.holdAnchorJob(ctx, job.ID)
 	if w.isOutlived(ctx, err) {
@@ -94,11 +93,10 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 	}
 	err = errors.Join(failed...)
 	if wait, limited := rateLimit(err, snoozes(job.Metadata)+1); limited && ctx.Err() == nil {
-		wait = max(wait, w.pauseEmbedding(err), minSnooze)
+		wait = max(wait, w.pauseEmbedding(err))
 		w.logger.WarnContext(ctx, "anchor indexes could not all be rebuilt; goes on later", "job", job.ID,
 			"wait", wait.Round(time.Millisecond).String(), "error", err)
-		w.metrics.snoozed(job.Kind)
-		return river.JobSnooze(wait)
+		return w.snooze(job.Kind, wait)
 	}
 	if w.isOutlived(ctx, err) {
 		return w.leaveAnchors(job)
@@ -108,8 +106,7 @@ func (w *anchorWorker) Work(ctx context.Context, job *river.Job[AnchorArgs]) err
 
 // leaveAnchors leaves a job to a worker of a model that serves: it has as many attempts left there.
 func (w *anchorWorker) leaveAnchors(job *river.Job[AnchorArgs]) error {
-	w.metrics.snoozed(job.Kind)
-	return river.JobSnooze(jitter(embedRetryBase))
+	return w.snooze(job.Kind, jitter(embedRetryBase))
 }
 
 // ErrAnchorsBusy is a rebuild that finds another one at work on the same index.

@@ -30,16 +30,7 @@ func TestWorkerOfABuildingModel(t *testing.T) {
 	b.drain(t)
 	require.NoError(t, b.Stop(t.Context()))
 	next := shorter()
-	embed, arrived, held := next.embed, make(chan struct{}, 100), make(chan struct{})
-	next.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
-		arrived <- struct{}{}
-		select {
-		case <-held:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		return embed(ctx, texts)
-	}
+	arrived, letGo := next.holding()
 	generation := begin(t, b.pool, next)
 	id := b.enqueue(t, b.pool, b.thread(t, "color=red"), worker.FullConsolidation)
 	other := setupOn(t, b.pool, next, reading)
@@ -48,7 +39,7 @@ func TestWorkerOfABuildingModel(t *testing.T) {
 	_, err := other.RebuildAnchors(t.Context(), b.scope)
 	require.ErrorIs(t, err, db.ErrEmbeddingModel)
 	require.ErrorContains(t, err, "the vectors of script/v2 are still being made")
-	close(held)
+	letGo()
 	b.whole(t, generation)
 	job := b.wait(t, id, "completed")
 	require.EqualValues(t, 1, job.Attempts)
@@ -90,19 +81,13 @@ func TestOutlivedModel(t *testing.T) {
 	require.NoError(t, err)
 	next := shorter()
 	generation := begin(t, b.pool, next)
-	second := setupOn(t, b.pool, next, func(c *worker.Config) {
-		often(c)
-		c.EmbedOnly = true
-	})
+	second := setupOn(t, b.pool, next, embedding)
 	second.start(t)
 	b.whole(t, generation)
 	switchTo(t, b.pool, generation)
 	drawn, err := old.ExtractFacts(t.Context(), b.scope, "taste=sweet", nil) // with vectors, which are dropped before it is stored
 	require.NoError(t, err)
-	for looked := int32(1); looked > 0; {
-		looked, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
-		require.NoError(t, err)
-	}
+	dropGeneration(t, b.pool, 1)
 	job := b.wait(t, b.enqueue(t, b.pool, b.thread(t, "shape=round"), worker.FullConsolidation), "completed")
 	require.EqualValues(t, 1, job.Attempts)
 	require.Equal(t, 4, result(t, job).WithoutEmbedding)
@@ -137,17 +122,11 @@ func TestOutlivedModelLeavesAnchors(t *testing.T) {
 	b.drain(t)
 	next := shorter()
 	generation := begin(t, b.pool, next)
-	embedding := setupOn(t, b.pool, next, func(c *worker.Config) {
-		often(c)
-		c.EmbedOnly = true
-	})
-	embedding.start(t)
+	filling := setupOn(t, b.pool, next, embedding)
+	filling.start(t)
 	b.whole(t, generation)
 	switchTo(t, b.pool, generation)
-	for looked := int32(1); looked > 0; {
-		looked, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
-		require.NoError(t, err)
-	}
+	dropGeneration(t, b.pool, 1)
 	inserted, err := b.Client().Insert(t.Context(), worker.AnchorArgs{}, nil)
 	require.NoError(t, err)
 	b.eventually(t, "the job to be left", func() bool {
@@ -184,10 +163,7 @@ func TestOutlivedBetweenThinkingAndStoring(t *testing.T) {
 	}
 	b.start(t)
 	generation := begin(t, b.pool, next)
-	second := setupOn(t, b.pool, next, func(c *worker.Config) {
-		often(c)
-		c.EmbedOnly = true
-	})
+	second := setupOn(t, b.pool, next, embedding)
 	second.start(t)
 	b.whole(t, generation)
 	job := b.wait(t, b.enqueue(t, b.pool, b.thread(t, "color=red"), worker.FullConsolidation), "completed")

@@ -327,7 +327,7 @@ func (w *Worker) embedOrNot(ctx context.Context, until time.Time, texts []string
 
 // embeddable is what of a text its vector stands for.
 func (w *Worker) embeddable(text string) string {
-	return model.Head(w.config.Counter.Count, text, w.config.MaxEmbedTokens, w.maxEmbedChars())
+	return w.head(text, w.config.MaxEmbedTokens, w.maxEmbedChars())
 }
 
 // maxEmbedChars is how many characters the tokens of embeddable have at most, and the embedder takes.

@@ -73,8 +73,7 @@ func (w *embedWorker) Work(ctx context.Context, job *river.Job[EmbedArgs]) error
 	started := time.Now()
 	for time.Since(started) < w.config.EmbedTimeout/2 {
 		if wait := w.embedPause.remaining(); wait > 0 {
-			w.metrics.snoozed(job.Kind)
-			return river.JobSnooze(max(wait, minSnooze))
+			return w.snooze(job.Kind, wait)
 		}
 		rows, err := w.claim(ctx, job.Args.Generation)
 		if err != nil {
@@ -267,8 +266,7 @@ func (b *embedBatch) giveBack(ctx context.Context, reason error) error {
 		return reason
 	}
 	b.logger.WarnContext(ctx, "the embedder fails; will try again", "rows", len(b.pending), "wait", wait.Round(time.Millisecond).String(), "error", reason)
-	b.metrics.snoozed(EmbedArgs{}.Kind())
-	return river.JobSnooze(max(wait, minSnooze))
+	return b.snooze(EmbedArgs{}.Kind(), wait)
 }
 
 func (b *embedBatch) later(ctx context.Context, rows []*queuedRow, wait time.Duration, reason error) error {

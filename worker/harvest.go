@@ -85,8 +85,7 @@ func (w *harvestWorker) Work(ctx context.Context, job *river.Job[HarvestArgs]) e
 				return deferErr
 			}
 			if wait, limited := rateLimit(err, 1); limited { // of the next it would ask the same
-				w.metrics.snoozed(job.Kind)
-				return river.JobSnooze(max(wait, minSnooze))
+				return w.snooze(job.Kind, wait)
 			}
 		}
 		if len(due) == 0 {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/riverqueue/river"
+
 	"github.com/hippocampus-memory/hippocampus/model"
 )
 
@@ -24,6 +26,12 @@ func rateLimit(err error, times int) (wait time.Duration, limited bool) {
 		return max(jitter(failure.RetryAfter), failure.RetryAfter), true
 	}
 	return backoff(times, rateLimitBase, rateLimitMax), true
+}
+
+// snooze puts a job off, and counts that. River would make one available at once that is put off for less than minSnooze.
+func (w *Worker) snooze(kind string, wait time.Duration) error {
+	w.metrics.snoozed(kind)
+	return river.JobSnooze(max(wait, minSnooze))
 }
 
 // patiently asks a model, and waits in place where its provider asks for patience and the time until then

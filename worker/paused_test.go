@@ -1,7 +1,6 @@
 package worker_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -62,16 +61,7 @@ func TestPausedQueueIsTakenLater(t *testing.T) {
 	b.drain(t)
 	require.NoError(t, b.Stop(t.Context()))
 	next := shorter()
-	embed, arrived, held := next.embed, make(chan struct{}, 100), make(chan struct{})
-	next.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
-		arrived <- struct{}{}
-		select {
-		case <-held:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		return embed(ctx, texts)
-	}
+	arrived, letGo := next.holding()
 	begin(t, b.pool, next)
 	other := setupOn(t, b.pool, next, often)
 	other.start(t)
@@ -80,7 +70,7 @@ func TestPausedQueueIsTakenLater(t *testing.T) {
 		ON CONFLICT (name) DO UPDATE SET paused_at = excluded.paused_at`)
 	require.NoError(t, err)
 	require.NoError(t, other.Ready(t.Context())) // it does not take from that
-	close(held)
+	letGo()
 	b.eventually(t, "the queue to be taken", func() bool {
 		err := other.Ready(t.Context())
 		return err != nil && strings.Contains(err.Error(), "paused, so that jobs wait: consolidation; ")

@@ -48,6 +48,37 @@ func often(c *worker.Config) {
 	c.EmbedBatch, c.SweepInterval = 7, 20*time.Millisecond
 }
 
+// embedding is a configuration of a worker that fills a generation beside those that serve.
+func embedding(c *worker.Config) {
+	often(c)
+	c.EmbedOnly = true
+}
+
+// holding makes a model tell of each call that arrives, and answer none before it is let go.
+func (s *script) holding() (arrived <-chan struct{}, letGo func()) {
+	embed, arriving, held := s.embed, make(chan struct{}, 100), make(chan struct{})
+	s.embed = func(ctx context.Context, texts []string) ([][]float32, error) {
+		arriving <- struct{}{}
+		select {
+		case <-held:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		return embed(ctx, texts)
+	}
+	return arriving, func() { close(held) }
+}
+
+// dropGeneration drops a generation, all of it.
+func dropGeneration(t *testing.T, pool *pgxpool.Pool, generation int32) {
+	t.Helper()
+	for looked := int32(1); looked > 0; {
+		var err error
+		looked, err = db.New().EmbeddingGenerationDrop(t.Context(), pool, generation)
+		require.NoError(t, err)
+	}
+}
+
 func begin(t *testing.T, pool *pgxpool.Pool, s *script) int32 {
 	t.Helper()
 	g, err := db.New().EmbeddingGenerationStart(t.Context(), pool, &db.EmbeddingGenerationStartParams{
@@ -166,10 +197,7 @@ func TestReembed(t *testing.T) {
 
 		second := shorter()
 		require.Equal(t, next, begin(t, b.pool, second)) // the same one, which goes on
-		other := setupOn(t, b.pool, second, func(c *worker.Config) {
-			often(c)
-			c.EmbedOnly = true
-		})
+		other := setupOn(t, b.pool, second, embedding)
 		other.start(t)
 		b.whole(t, next)
 		switchTo(t, b.pool, next)
@@ -194,10 +222,7 @@ func TestReembed(t *testing.T) {
 		require.ErrorContains(t, b.switches(t, generation, 0), "3 rows have no vector of generation 2")
 		_, err := service.New(b.pool, &service.Config{Embedder: next})
 		require.ErrorContains(t, err, "still being made")
-		other := setupOn(t, b.pool, next, func(c *worker.Config) {
-			often(c)
-			c.EmbedOnly = true
-		})
+		other := setupOn(t, b.pool, next, embedding)
 		other.start(t)
 		b.whole(t, generation)
 		require.NoError(t, other.Stop(t.Context()))
@@ -270,10 +295,7 @@ func TestReembed(t *testing.T) {
 			}
 		})
 		generation := begin(t, b.pool, next)
-		other := setupOn(t, b.pool, next, func(c *worker.Config) {
-			often(c)
-			c.EmbedOnly = true
-		})
+		other := setupOn(t, b.pool, next, embedding)
 		other.start(t)
 		moves := func(generation int32) { // and a while of reads and writes
 			b.eventually(t, "a switch that is not refused", func() bool { // though there is always a row that was just written
@@ -299,10 +321,7 @@ func TestReembed(t *testing.T) {
 		b.whole(t, generation)
 		b.whole(t, 1) // what was written meanwhile has both
 
-		for looked := int32(1); looked > 0; {
-			looked, err = db.New().EmbeddingGenerationDrop(t.Context(), b.pool, 1)
-			require.NoError(t, err)
-		}
+		dropGeneration(t, b.pool, 1)
 		require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE generation = 1`))
 		_, err = old.SearchMemory(t.Context(), b.scope, "old memory", nil)
 		require.ErrorIs(t, err, db.ErrEmbeddingModel) // it wants vectors, and of its own there are none
@@ -324,10 +343,7 @@ func TestReembed(t *testing.T) {
 		b.wait(t, b.enqueue(t, b.pool, b.thread(t, "color=red"), worker.FullConsolidation), "completed")
 		next := shorter()
 		generation := begin(t, b.pool, next)
-		second := setupOn(t, b.pool, next, func(c *worker.Config) {
-			often(c)
-			c.EmbedOnly = true
-		})
+		second := setupOn(t, b.pool, next, embedding)
 		second.start(t)
 		b.whole(t, generation)
 		switchTo(t, b.pool, generation)
@@ -376,10 +392,7 @@ func TestReembed(t *testing.T) {
 			return embed(ctx, texts)
 		}
 		next := begin(t, b.pool, poisoned)
-		other := setupOn(t, b.pool, poisoned, func(c *worker.Config) {
-			often(c)
-			c.EmbedOnly = true
-		})
+		other := setupOn(t, b.pool, poisoned, embedding)
 		other.start(t)
 		b.eventually(t, "the row that fails alone to be left", func() bool {
 			return b.count(t, `SELECT count(*) FROM hippocampus.list_embedding_generations() g

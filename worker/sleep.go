@@ -62,8 +62,7 @@ func (w *sleepWorker) Work(ctx context.Context, job *river.Job[SleepArgs]) error
 	if wait, limited := rateLimit(err, snoozes(job.Metadata)+1); limited && ctx.Err() == nil {
 		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait.Round(time.Millisecond).String(), "error", err)
 		s.note(ctx, err)
-		w.metrics.snoozed(job.Kind)
-		return river.JobSnooze(max(wait, minSnooze))
+		return w.snooze(job.Kind, wait)
 	}
 	return err
 }

@@ -85,9 +85,9 @@ var chinesePatterns = []pattern{
 	{zh(`我的?(?:业余)?爱好(?:是|就是)?(.+)`), func(m []string, c *clause) []draft { return zhLikes(c, "喜欢", m[1], 0.45) }},
 	{zh(`我(?:的(?:名字|全名)(?:是|叫)|名叫|叫做?)` + zhName), zhCalled},
 	{zh(`(?:请|你可以|大家都?|以后|朋友们?都?)*叫我` + zhName + `(?:就好|就行|就可以)?`), zhCalled},
-	{zh(`我(?:们)?` + zhTime + `(?:不再住在?|不住在?)了?(.+)`), zhEnded("location", "不再住在")},
-	{zh(`我` + zhTime + `(?:不再|不)在(.{2,12}?)(?:工作|上班|任职|就职)了?`), zhEnded("employer", "不再就职于")},
-	{zh(`我` + zhTime + `从(.{2,12}?)(?:辞职|离职)了?`), zhEnded("employer", "不再就职于")},
+	{zh(`我(?:们)?` + zhTime + `(?:不再住在?|不住在?)了?(.+)`), endedFact(zhPlace, "location", "不再住在")},
+	{zh(`我` + zhTime + `(?:不再|不)在(.{2,12}?)(?:工作|上班|任职|就职)了?`), endedFact(zhPlace, "employer", "不再就职于")},
+	{zh(`我` + zhTime + `从(.{2,12}?)(?:辞职|离职)了?`), endedFact(zhPlace, "employer", "不再就职于")},
 	{zh(`我(?:们)?(?:全家|一家人?)?` + zhTime + `(?:从.{1,8}?)?(?:住在|居住在|定居在|定居于|定居到|生活在|搬到|搬去|搬来|搬回|搬家到|现居|常住|移居)了?(.+)`), zhPlace("location", 0.45)},
 	{zh(`我(?:现在|目前|一直)?来自(.+)`), zhPlace("origin", 0.4)},
 	{zh(`我(?:的)?老家(?:在|是)(.+)`), zhPlace("origin", 0.4)},
@@ -205,17 +205,6 @@ func zhPlace(key string, intensity float64) func(m []string, c *clause) []draft 
 			return nil
 		}
 		return c.since(key, value, intensity)
-	}
-}
-
-// zhEnded reads what is no longer so, as [endedFact] does.
-func zhEnded(key, told string) func(m []string, c *clause) []draft {
-	return func(m []string, c *clause) []draft {
-		drafts := zhPlace(key, 0.5)(m, c)
-		for i := range drafts {
-			drafts[i].key, drafts[i].value = pastKey+key+"_"+drafts[i].value, told+drafts[i].value
-		}
-		return drafts
 	}
 }
 

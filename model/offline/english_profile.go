@@ -63,12 +63,12 @@ var englishPatterns = append([]pattern{
 
 // englishEnds are what is no longer so.
 var englishEnds = []pattern{
-	{re(`^(?:i|we) ` + now + `no longer (?:live|reside) in ` + proper + `$`), endedFact("location", "no longer lives in ")},
-	{re(`^(?:i|we) do not (?:live|reside) in ` + proper + ` any ?more$`), endedFact("location", "no longer lives in ")},
-	{re(`^(?:i|we) (?:have )?` + now + `moved away from ` + proper + `$`), endedFact("location", "no longer lives in ")},
-	{re(`^i (?:have )?` + now + `(?:quit|resigned from|left|lost) my (?:old )?(?:job|position) (?:at|with) ` + proper), endedFact("employer", "no longer works at ")},
-	{re(`^i ` + now + `no longer work (?:at|for) ` + proper), endedFact("employer", "no longer works at ")},
-	{re(`^i do not work (?:at|for) ` + proper + ` any ?more$`), endedFact("employer", "no longer works at ")},
+	{re(`^(?:i|we) ` + now + `no longer (?:live|reside) in ` + proper + `$`), endedFact(placeFact, "location", "no longer lives in ")},
+	{re(`^(?:i|we) do not (?:live|reside) in ` + proper + ` any ?more$`), endedFact(placeFact, "location", "no longer lives in ")},
+	{re(`^(?:i|we) (?:have )?` + now + `moved away from ` + proper + `$`), endedFact(placeFact, "location", "no longer lives in ")},
+	{re(`^i (?:have )?` + now + `(?:quit|resigned from|left|lost) my (?:old )?(?:job|position) (?:at|with) ` + proper), endedFact(placeFact, "employer", "no longer works at ")},
+	{re(`^i ` + now + `no longer work (?:at|for) ` + proper), endedFact(placeFact, "employer", "no longer works at ")},
+	{re(`^i do not work (?:at|for) ` + proper + ` any ?more$`), endedFact(placeFact, "employer", "no longer works at ")},
 }
 
 func re(pattern string) *regexp.Regexp { return regexp.MustCompile(`(?i)` + pattern) }
@@ -107,11 +107,13 @@ func placeFact(key string, intensity float64) func(m []string, c *clause) []draf
 	}
 }
 
-// endedFact reads what is no longer so. It says so under a key of its own (past_location_toulouse), since the place
+// endedFact reads what is no longer so, as read does what is. It says so under a key of its own (past_location_toulouse), since the place
 // where someone lives by now may be known already; see [ends].
-func endedFact(key, told string) func(m []string, c *clause) []draft {
+func endedFact(
+	read func(key string, intensity float64) func(m []string, c *clause) []draft, key, told string,
+) func(m []string, c *clause) []draft {
 	return func(m []string, c *clause) []draft {
-		drafts := placeFact(key, 0.5)(m, c)
+		drafts := read(key, 0.5)(m, c)
 		for i := range drafts {
 			drafts[i].key, drafts[i].value = pastKey+key+"_"+drafts[i].value, told+drafts[i].value
 		}

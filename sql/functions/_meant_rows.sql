@@ -18,13 +18,17 @@ DECLARE
     v_generation integer := (hippocampus._query_generation(public.vector_dims(p_query_embedding))).generation;
     v_reach integer := p_limit;
     v_further boolean;
+    v_ids uuid[];
+    v_near double precision[];
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_size('p_query', p_query, 1, 1048576);
     PERFORM hippocampus._check_range('p_threshold', v_threshold, 0, 1);
     PERFORM hippocampus._check_range('p_limit', p_limit, 1, 10000);
     LOOP
-        SELECT count(*) = v_reach AND count(*) FILTER (WHERE m.memory_type = 'summary' AND m.thread_id IS NOT NULL) > v_reach - p_limit INTO v_further
+        SELECT array_agg(v.row_id), array_agg(v.similarity), count(*) = v_reach
+                AND count(*) FILTER (WHERE m.memory_type = 'summary' AND m.thread_id IS NOT NULL) > v_reach - p_limit
+        INTO v_ids, v_near, v_further
         FROM hippocampus._vector_hits(p_user_id, p_app_name, 'memory', p_query_embedding, v_reach) v
         LEFT JOIN hippocampus.memories m ON m.id = v.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
         WHERE v.similarity >= v_threshold;
@@ -33,8 +37,9 @@ BEGIN
     END LOOP;
     RETURN QUERY
     WITH found AS (
-        SELECT s.source, v.row_id, v.similarity FROM (VALUES ('memory'), ('fact')) AS s (source)
-        CROSS JOIN LATERAL hippocampus._vector_hits(p_user_id, p_app_name, s.source, p_query_embedding, v_reach) v
+        SELECT 'memory' AS source, n.row_id, n.similarity FROM unnest(v_ids, v_near) AS n (row_id, similarity)
+        UNION ALL
+        SELECT 'fact', v.row_id, v.similarity FROM hippocampus._vector_hits(p_user_id, p_app_name, 'fact', p_query_embedding, p_limit) v
         UNION ALL
         SELECT s.source, c.row_id, c.cover FROM (VALUES ('memory'), ('fact')) AS s (source)
         CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, s.source, p_query, v_threshold) c

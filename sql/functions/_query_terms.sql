@@ -12,14 +12,16 @@ AS $fn$
 DECLARE
     c_asks CONSTANT text := '请问|請問|[为為]?[什甚][么麼](?:[时時]候|地方)?|[为為如]何|何[时時处處地]|怎[么麼样樣](?:[样樣办辦])?'
         '|哪[里裡儿兒个個些边邊]?|[谁誰]|多[少久]|几时|幾時|[吗嗎呢]';
-    v_query text := left(coalesce(p_query, ''), 20000);
+    c_query CONSTANT text := left(coalesce(p_query, ''), 20000);
+    v_query text := regexp_replace(c_query, c_asks, ' ', 'g');
     v_terms text[];
 BEGIN
-    FOREACH v_query IN ARRAY ARRAY[regexp_replace(v_query, c_asks, ' ', 'g'), v_query] LOOP
+    LOOP
         v_terms := ARRAY(SELECT t.term FROM (
             SELECT x.term FROM hippocampus._text_terms(v_query, hippocampus._text_config(p_app_name)) x
             ORDER BY x.tf DESC, hashtextextended(x.term, 0), x.term LIMIT 256) t ORDER BY t.term COLLATE "C");
-        EXIT WHEN v_terms <> '{}';
+        EXIT WHEN v_terms <> '{}' OR v_query = c_query;
+        v_query := c_query;
     END LOOP;
     RETURN v_terms;
 END

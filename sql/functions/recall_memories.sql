@@ -38,7 +38,7 @@ BEGIN
         SELECT h.* FROM hippocampus.search_memory(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_now => p_now) h
     ), lent AS MATERIALIZED (
         SELECT t.id, max(h.relevance) AS relevance FROM hits h
-        CROSS JOIN LATERAL hippocampus._told_facts(p_user_id, p_app_name, h.thread_id, h.from_seq, h.to_seq) AS t (id)
+        CROSS JOIN LATERAL hippocampus._told_facts(p_user_id, p_app_name, h.thread_id, h.from_seq, h.to_seq) t
         WHERE h.memory_type = 'episodic' AND h.relevance > 0
         GROUP BY t.id
     ), facts AS (
