@@ -18,7 +18,7 @@ DECLARE
     v_before text; -- the clause
 BEGIN
     -- Most questions hold none of these, and one expression finds that out, as in resolve_time.
-    IF v_text !~ '\m(before|after|since|until|till|when|while|during)\M|[前后後]|以[来來]|[时時]候|之[时時]|期[间間]' THEN
+    IF (v_text ~ '\m(before|after|since|until|till|when|while|during)\M|[前后後]|以[来來]|[时時]候|之[时時]|期[间間]') IS NOT TRUE THEN
         RETURN NULL;
     ELSIF v_text ~ '\mhow (long|soon|many (minutes|hours|days|nights|weeks|months|years)|much (time|longer|earlier|later))\M|多久|多[长長]时间|(多少|[几幾])[个個]?(小时|小時|天|周|星期|月|年)' THEN
         RETURN NULL;

@@ -16,7 +16,7 @@ DECLARE
     v_day integer;
     v_first date;
 BEGIN
-    IF p_text !~ '\d|[月年]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec' THEN -- one expression for most texts, as in resolve_time
+    IF (p_text ~ '\d|[月年]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec') IS NOT TRUE THEN -- one expression for most texts, as in resolve_time
         RETURN NULL;
     END IF;
     v_parts := coalesce(

@@ -22,7 +22,7 @@ BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     -- Most questions name no time. All that is understood below holds one of these, and one expression costs less
     -- than thirty: Postgres keeps 32 compiled, and would compile them anew at each search.
-    IF v_text !~ '\d|[月年天周週昨今]|星期|[礼禮]拜|day|week|month|year|night|morning|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec' THEN
+    IF (v_text ~ '\d|[月年天周週昨今]|星期|[礼禮]拜|day|week|month|year|night|morning|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec') IS NOT TRUE THEN
         RETURN NULL;
     END IF;
     v_today := (p_now AT TIME ZONE 'UTC')::date;
