@@ -130,6 +130,7 @@ func Open(ctx context.Context, config *Config) (*model.Models, error) {
 			Retry:    c.Limits.Retry,
 			Logger:   c.Limits.Logger,
 			Secrets:  secrets,
+			KeyFrom:  "GEMINI_API_KEY",
 		}
 	}
 	ports := &chat.Ports{

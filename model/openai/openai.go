@@ -116,9 +116,6 @@ func (c Config) validate() error {
 	if c.BaseURL == defaultBaseURL && strings.TrimSpace(c.APIKey) == "" {
 		return errors.New("no API key: set OPENAI_API_KEY (a local server, set as OPENAI_BASE_URL, accepts any value)")
 	}
-	if u, err := url.Parse(c.BaseURL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return errors.New("the base URL is not an http or https URL")
-	}
 	if c.Dimension < 1 {
 		return fmt.Errorf("dimension is %d, but must be positive", c.Dimension)
 	}
@@ -138,6 +135,10 @@ func Open(_ context.Context, config *Config) (*model.Models, error) {
 	if err := c.validate(); err != nil {
 		return nil, fmt.Errorf("openai: %w", err)
 	}
+	address, err := url.Parse(c.BaseURL)
+	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
+		return nil, errors.New("openai: the base URL is not an http or https URL")
+	}
 	secrets := []string{c.APIKey}
 	httpClient := wire.NewClient(wire.Options{Secrets: secrets, Base: c.Transport})
 	settings := openai.DefaultConfig(c.APIKey)
@@ -153,6 +154,8 @@ func Open(_ context.Context, config *Config) (*model.Models, error) {
 			Retry:    c.Limits.Retry,
 			Logger:   c.Limits.Logger,
 			Secrets:  secrets,
+			KeyFrom:  "OPENAI_API_KEY",
+			Address:  "OPENAI_BASE_URL, " + address.Redacted(),
 		}
 	}
 	ports := &chat.Ports{

@@ -109,6 +109,17 @@ func TestEmbedder(t *testing.T) {
 		})
 	}
 
+	t.Run("NamesItsSettings", func(t *testing.T) {
+		t.Parallel()
+		server := modeltest.New(t, modeltest.Body(401, ""), modeltest.Body(404, ""))
+		address := strings.Replace(server.URL, "http://", "http://someone:pass@", 1)
+		embedder := open(t, openai.Config{BaseURL: address}).Embedder
+		_, err := embedder.Embed(t.Context(), []string{"a"}, model.TaskQuery)
+		require.ErrorContains(t, err, "; check OPENAI_API_KEY")
+		_, err = embedder.Embed(t.Context(), []string{"a"}, model.TaskQuery)
+		require.ErrorContains(t, err, "; check the model's name and OPENAI_BASE_URL, http://someone:xxxxx@")
+	})
+
 	t.Run("SendsDimensionsToModelsThatKnowThem", func(t *testing.T) {
 		t.Parallel()
 		yes := true

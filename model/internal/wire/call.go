@@ -2,11 +2,14 @@ package wire
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/hippocampus-memory/hippocampus/model"
@@ -36,6 +39,9 @@ type Caller struct {
 	Retry    model.Retry
 	Logger   *slog.Logger
 	Secrets  []string
+	// KeyFrom is where the key is set, and Address where the server is, with which it is: errors name them that may
+	// come of a wrong one. Optional.
+	KeyFrom, Address string
 }
 
 // Do makes one call of an operation. f is run once per attempt and sends at
@@ -90,7 +96,8 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 	var transport *url.Error
 	switch {
 	case errors.As(err, &status):
-		e.Kind, e.Status, e.RetryAfter, e.Err = kindOf(status.Status), status.Status, status.RetryAfter, status
+		e.Kind, e.Status, e.RetryAfter = kindOf(status.Status), status.Status, status.RetryAfter
+		e.Err = &redacted{text: status.Error() + c.check(status), err: status}
 		if keepReply && !status.told() {
 			e.RawReply = model.BoundReply(status.Message)
 		}
@@ -103,14 +110,34 @@ func (c *Caller) typed(operation string, limit time.Duration, keepReply bool, se
 	case seen.status == 0: // refused by the client library, nothing was sent
 		e.Kind, e.Err = model.KindRejected, &redacted{text: redact(err.Error(), c.Secrets), err: err}
 	default: // an answer came and could not be decoded; the decoder's complaint may quote it
-		e.Kind, e.Err = model.KindInvalidReply, &redacted{
-			text: fmt.Sprintf("the reply of %d bytes can't be decoded", len(seen.body)), err: err,
+		text := fmt.Sprintf("the reply of %d bytes can't be decoded", len(seen.body))
+		if c.Address != "" && !json.Valid(seen.body) {
+			text += "; check " + c.Address
 		}
+		e.Kind, e.Err = model.KindInvalidReply, &redacted{text: text, err: err}
 		if keepReply {
 			e.RawReply = model.BoundReply(redact(string(seen.body), c.Secrets))
 		}
 	}
 	return e
+}
+
+// check names what to look at after a refusal that a wrong setting may be behind.
+func (c *Caller) check(e *StatusError) string {
+	var settings []string
+	switch {
+	case e.Status == http.StatusUnauthorized, e.Status == http.StatusForbidden, slices.Contains(e.Codes, "API_KEY_INVALID"):
+		settings = []string{c.KeyFrom}
+	case e.Status == http.StatusNotFound:
+		settings = []string{"the model's name", c.Address}
+	case e.Status >= 300 && e.Status < 400, e.Status == http.StatusMethodNotAllowed:
+		settings = []string{c.Address}
+	}
+	settings = slices.DeleteFunc(settings, func(s string) bool { return s == "" })
+	if len(settings) == 0 {
+		return ""
+	}
+	return "; check " + strings.Join(settings, " and ")
 }
 
 // redacted says err in words that hold no secret.

@@ -109,6 +109,36 @@ func TestCaller_Do(t *testing.T) {
 		}
 	})
 
+	t.Run("NamesTheSettings", func(t *testing.T) {
+		t.Parallel()
+		const key, address = "; check A_KEY", "; check A_URL, http://here"
+		for _, test := range []struct {
+			status     int
+			body, want string
+		}{
+			{401, `{"error":{"message":"Incorrect API key"}}`, "rejected (HTTP 401): Incorrect API key" + key},
+			{403, "", "rejected (HTTP 403): Forbidden" + key},
+			{400, `{"error":{"message":"no","details":[{"reason":"API_KEY_INVALID"}]}}`, "rejected (HTTP 400): Bad Request, API_KEY_INVALID" + key},
+			{400, `{"error":{"message":"no"}}`, "rejected (HTTP 400): Bad Request"},
+			{404, "", "rejected (HTTP 404): Not Found; check the model's name and A_URL, http://here"},
+			{405, "", "rejected (HTTP 405): Method Not Allowed" + address},
+			{307, "", "rejected (HTTP 307): redirects are not followed: Temporary Redirect" + address},
+			{503, "", "unavailable (HTTP 503): Service Unavailable"},
+			{200, "<html>", "invalid reply (HTTP 200): the reply of 6 bytes can't be decoded" + address},
+			{200, "{}", "invalid reply (HTTP 200): the reply of 2 bytes can't be decoded"},
+		} {
+			url, client, c := serve(t, test.status, test.body), NewClient(Options{}), caller()
+			c.KeyFrom, c.Address = "A_KEY", "A_URL, http://here"
+			err := c.Do(t.Context(), "embed", time.Minute, false, func(ctx context.Context) error {
+				if err := get(ctx, client, url); err != nil {
+					return err
+				}
+				return errors.New("no vectors")
+			})
+			require.EqualError(t, err, "test embed: "+test.want)
+		}
+	})
+
 	t.Run("HoldsNoPlaceWhileItWaits", func(t *testing.T) {
 		t.Parallel()
 		url := serve(t, 503, "")
