@@ -59,8 +59,12 @@ Without --yes it only says what it would do.`,
 				if !cmd.Flags().Changed("to") {
 					to = versionBefore(status)
 				}
-				if !yes {
-					return confirmation(status, to)
+				if to == status.Version {
+					return a.printReport(&db.MigrationReport{Dimension: status.Dimension, From: to, To: to}, "down")
+				}
+				if undone := appliedAfter(status, to); !yes && len(undone) > 0 {
+					return command.Usagef("this would take the database %s from version %d to %d, and undo %s with their data: "+
+						"run it again with --yes", status.Database, status.Version, to, strings.Join(undone, ", "))
 				}
 				report, err := m.Down(cmd.Context(), to)
 				if err != nil {
@@ -86,18 +90,15 @@ func versionBefore(s *db.Status) int64 {
 	return before
 }
 
-func confirmation(s *db.Status, to int64) error {
+// appliedAfter names the migrations of versions after one that the database has.
+func appliedAfter(s *db.Status, version int64) []string {
 	var names []string
 	for _, m := range s.Migrations {
-		if !m.AppliedAt.IsZero() && m.Version > to {
+		if !m.AppliedAt.IsZero() && m.Version > version {
 			names = append(names, m.Name)
 		}
 	}
-	if len(names) == 0 {
-		return fmt.Errorf("nothing to do: the database %s is at version %d", s.Database, s.Version)
-	}
-	return command.Usagef("this would take the database %s from version %d to %d, and undo %s with their data: "+
-		"run it again with --yes", s.Database, s.Version, to, strings.Join(names, ", "))
+	return names
 }
 
 func (a *app) status() *cobra.Command {

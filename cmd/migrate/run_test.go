@@ -211,6 +211,11 @@ func TestRun(t *testing.T) {
 		require.Contains(t, migrate(t, databaseURL, "version").stdout, fmt.Sprint(newest-1))
 
 		require.Equal(t, command.ExitOK, migrate(t, databaseURL, "down", "--to", "0", "--yes").code)
-		require.Contains(t, migrate(t, databaseURL, "down", "--to", "0").stderr, "nothing to do")
+		for _, args := range [][]string{{"down"}, {"down", "--yes"}, {"down", "--to", "0"}} { // of nothing, as of what never was
+			for _, databaseURL := range []string{databaseURL, dbtest.Empty(t, "")} {
+				require.Equal(t, result{stdout: "Nothing to do: the database is at version 0.\n"}, migrate(t, databaseURL, args...))
+			}
+		}
+		require.Contains(t, migrate(t, databaseURL, "down", "--to", "1").stderr, "can't go down to version 1 from version 0")
 	})
 }
