@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -32,6 +34,7 @@ The models are named by flags, else by variables:
   --chat-model           HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
   --embed-model          HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001
   --dimension            HIPPOCAMPUS_DIMENSION           default: the database's
+  --max-embed-tokens     HIPPOCAMPUS_MAX_EMBED_TOKENS    tokens of a text that its vector stands for; default 2000
   (by no flag)           HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
                          HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
                          HIPPOCAMPUS_CHAT_TIMEOUT        of one request, e.g. 3m; default 1m
@@ -62,6 +65,7 @@ type app struct {
 	anchors     string
 	chatModel   string // its name, once it is open
 	databaseURL string
+	flags       *pflag.FlagSet
 	httpAddress string
 	logFormat   string
 	logLevel    string
@@ -85,7 +89,8 @@ func (a *app) command() *cobra.Command {
 		Long:  help,
 		Args:  command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := a.fromEnv(cmd.Flags()); err != nil {
+			a.flags = cmd.Flags()
+			if err := a.fromEnv(); err != nil {
 				return err
 			}
 			return a.work(cmd.Context())
@@ -121,7 +126,7 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&c.IndexTimeout, "index-timeout", d.IndexTimeout, "time limit of building vector indexes")
 	flags.IntVar(&c.MaxConversationChars, "max-conversation-chars", d.MaxConversationChars, "characters of a conversation that one call of a model reads, at most 3/4 of HIPPOCAMPUS_MAX_INPUT_CHARS")
 	flags.IntVar(&c.MaxConversationTokens, "max-conversation-tokens", d.MaxConversationTokens, "tokens that one call of a model reads")
-	flags.IntVar(&c.MaxEmbedTokens, "max-embed-tokens", d.MaxEmbedTokens, "tokens of a text that its vector stands for")
+	flags.IntVar(&c.MaxEmbedTokens, "max-embed-tokens", 0, "tokens of a text that its vector stands for (default: HIPPOCAMPUS_MAX_EMBED_TOKENS, else 2000)")
 	flags.BoolVar(&c.PollOnly, "poll-only", false, "don't listen for jobs: for poolers in transaction mode")
 	flags.DurationVar(&c.RescueAfter, "rescue-after", 0, "when the job of a worker that died is started again (default: a minute after the longest time limit)")
 	flags.DurationVar(&c.StopTimeout, "stop-timeout", d.StopTimeout, "how long running jobs may go on at the end")
@@ -139,15 +144,15 @@ func (a *app) addFlags(flags *pflag.FlagSet) {
 }
 
 // fromEnv takes flags that were not given from the environment.
-func (a *app) fromEnv(flags *pflag.FlagSet) error {
+func (a *app) fromEnv() error {
 	var err error
-	flags.VisitAll(func(f *pflag.Flag) {
+	a.flags.VisitAll(func(f *pflag.Flag) {
 		name := "HIPPOCAMPUS_WORKER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		value := a.getenv(name)
 		if f.Changed || value == "" || f.Name == "help" || err != nil {
 			return
 		}
-		if setErr := flags.Set(f.Name, value); setErr != nil {
+		if setErr := a.flags.Set(f.Name, value); setErr != nil {
 			err = command.Usagef("%s: %w", name, setErr)
 		}
 	})
@@ -180,6 +185,9 @@ func (a *app) complete(ctx context.Context) error {
 	default:
 		return command.Usagef("--log-format: %q is neither text nor json", a.logFormat)
 	}
+	if a.maxConns < 0 {
+		return command.Usagef("--max-connections is %d, but must be 0 or more", a.maxConns)
+	}
 	if a.httpAddress != "" {
 		_, port, err := net.SplitHostPort(a.httpAddress)
 		if err == nil {
@@ -200,6 +208,25 @@ func (a *app) complete(ctx context.Context) error {
 		return command.Usagef("--retention-schedule: %w", err)
 	}
 	return nil
+}
+
+// A field of the worker's configuration, as its errors name it, and what begins each of its words.
+var (
+	field   = regexp.MustCompile(`\b(?:[A-Z][a-z]+){2,}\b`)
+	capital = regexp.MustCompile(`[A-Z]`)
+)
+
+// inFlags names the flags where an error names the fields that they set: --rescue-after for RescueAfter.
+func (a *app) inFlags(err error) error {
+	return errors.New(field.ReplaceAllStringFunc(err.Error(), func(name string) string {
+		dashed := strings.ToLower(capital.ReplaceAllString(name, "-$0"))
+		for _, flag := range []string{dashed, strings.TrimPrefix(dashed, "-fetch")} {
+			if a.flags.Lookup(flag[1:]) != nil {
+				return "-" + flag
+			}
+		}
+		return name
+	}))
 }
 
 // hostname is for pg_stat_activity.

@@ -139,11 +139,16 @@ func TestRun(t *testing.T) {
 			code int
 			want string
 		}{
-			"Argument":         {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
-			"DatabaseURL":      {[]string{"--database-url", "http://x"}, command.ExitUsage, "the database URL can't be read"},
-			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
-			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
+			"Argument":       {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
+			"DatabaseURL":    {[]string{"--database-url", "http://x"}, command.ExitUsage, "the database URL can't be read"},
+			"Dimension":      {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
+			"DimensionRange": {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
+			"Fields": {
+				[]string{"--database-url", good, "--fetch-cooldown", "1h"}, command.ExitUsage,
+				"--fetch-cooldown 1h0m0s must not exceed --poll-interval 500ms",
+			},
 			"Duration":         {[]string{"--stop-timeout", "soon"}, command.ExitUsage, `invalid argument "soon"`},
+			"MaxConnections":   {[]string{"--database-url", good, "--max-connections", "-1"}, command.ExitUsage, "--max-connections is -1, but must be 0 or more"},
 			"Flag":             {[]string{"--nope"}, command.ExitUsage, "unknown flag: --nope"},
 			"HTTPAddress":      {[]string{"--http", "8081"}, command.ExitUsage, `--http: "8081" is no address such as :8081`},
 			"HTTPPort":         {[]string{"--http", ":99999"}, command.ExitUsage, `--http: ":99999" is no address such as :8081`},
@@ -154,7 +159,7 @@ func TestRun(t *testing.T) {
 			"Password":         {[]string{"--database-url", strings.Replace(good, "hippocampus_test_worker:", "hippocampus_test_worker:x", 1)}, command.ExitConnect, "refuses the password"},
 			"Provider":         {[]string{"--database-url", good, "--provider", "oracle"}, command.ExitUsage, `unknown model provider "oracle"`},
 			"ReadOnly":         {[]string{"--database-url", good + "&default_transaction_read_only=on"}, command.ExitFailed, "the database is read-only: a worker writes"},
-			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, command.ExitUsage, "RescueAfter 1m0s must exceed"},
+			"Rescue":           {[]string{"--database-url", good, "--rescue-after", "1m"}, command.ExitUsage, "--rescue-after 1m0s must exceed"},
 			"Schedule":         {[]string{"--retention-schedule", "0 0 30 2 *"}, command.ExitUsage, "it never comes"},
 			"ScheduleWithZone": {[]string{"--retention-schedule", "TZ=UTC 0 0 * * *"}, command.ExitUsage, "give the time zone by itself"},
 			"Zone":             {[]string{"--time-zone", "Mars/Olympus"}, command.ExitUsage, "unknown time zone"},

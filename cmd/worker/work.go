@@ -54,7 +54,7 @@ func (a *app) work(ctx context.Context) (err error) {
 	a.config.Models = models
 	w, err := worker.New(pool, &a.config)
 	if err != nil {
-		return command.Usage(err)
+		return command.Usage(a.inFlags(err))
 	}
 	server, err := a.serve(ctx, w, registry)
 	if err != nil {
