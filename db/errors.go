@@ -120,7 +120,8 @@ func sentinel(state string) error {
 // hints say what to do where Postgres doesn't.
 var hints = map[error]string{
 	ErrPermission: "the login needs one of Hippocampus's roles: GRANT hippocampus_service to an application or to whoever uses hippo, " +
-		"hippocampus_worker to a worker, hippocampus_tenant or hippocampus_reader to a user's own connection",
+		"hippocampus_worker to a worker, hippocampus_tenant or hippocampus_reader to a user's own connection; where it has one, " +
+		"docs/sql-api.md says which of them may call a function",
 	ErrNotMigrated: "run migrate up of this version against the database that the connection names",
 	ErrReadOnly:    "name the primary server; where this is the primary, look at default_transaction_read_only of the login and the database",
 }
@@ -153,6 +154,9 @@ func (e *databaseError) hint() string {
 	case e.sentinel == ErrPermission && strings.Contains(e.pg.Message, "row-level security policy"): //nolint:errorlint // the same
 		return "a bound login writes the memory of one user and app: set hippocampus.user_id and hippocampus.app_name " +
 			"in its transaction, to those that it writes for"
+	case e.sentinel == ErrPermission && strings.Contains(e.pg.Message, `set role "hippocampus_tenant"`): //nolint:errorlint // the same
+		return "hippo and the Go API act for one user at a time, which a member of hippocampus_reader or hippocampus_owner alone may not: " +
+			"GRANT hippocampus_service TO the login"
 	}
 	return cmp.Or(e.pg.Hint, hints[e.sentinel])
 }

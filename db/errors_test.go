@@ -79,6 +79,8 @@ func TestWrap(t *testing.T) {
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied"}), "(SQLSTATE 42501); hint: the login needs one of")
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: `new row violates row-level security policy for table "memories"`}),
 			"hint: a bound login writes the memory of one user and app: set hippocampus.user_id")
+		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "permission denied for function put_setting"}),
+			"where it has one, docs/sql-api.md says which of them may call a function")
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "25006", Message: "cannot"}), "hint: name the primary server")
 		require.ErrorContains(t, db.Wrap(&pgconn.PgError{Code: "42501", Message: "denied", Hint: "ask"}), "hint: ask")
 	})

@@ -118,9 +118,13 @@ func TestWithScope(t *testing.T) {
 	t.Run("RefusesStranger", func(t *testing.T) {
 		t.Parallel()
 		bundle := setup(t)
-		err := db.WithScope(t.Context(), dbtest.As(t, bundle.pool, "hippocampus_reader", nil), bundle.scope,
-			func(pgx.Tx) error { panic("not to be called") })
-		require.ErrorIs(t, err, db.ErrPermission)
+		for _, role := range []string{"hippocampus_reader", "hippocampus_owner"} {
+			err := db.WithScope(t.Context(), dbtest.As(t, bundle.pool, role, nil), bundle.scope,
+				func(pgx.Tx) error { panic("not to be called") })
+			require.ErrorIs(t, err, db.ErrPermission)
+			require.ErrorContains(t, err, "hint: hippo and the Go API act for one user at a time")
+			require.NotContains(t, err.Error(), "needs one of Hippocampus's roles", "it has one")
+		}
 	})
 
 	t.Run("ShowsOnlyItsRows", func(t *testing.T) {
