@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -26,6 +27,10 @@ const (
 	// side before sending). The same request will be refused again.
 	KindRejected ErrorKind = "rejected"
 )
+
+// ErrDimension is in the chain where a model makes vectors of another dimension than was set: it does so of every
+// text, now and later.
+var ErrDimension = errors.New("the dimension that is set is not the model's own")
 
 // MaxRawReply bounds Error.RawReply, in bytes.
 const MaxRawReply = 64 << 10

@@ -290,7 +290,7 @@ func (w *Worker) pauseEmbedding(reason error) time.Duration {
 	wait := jitter(minSnooze)
 	var failure *model.Error
 	if errors.As(reason, &failure) {
-		if failure.Kind == model.KindRejected { // a key or a name that somebody has to mend
+		if failure.Kind == model.KindRejected || errors.Is(reason, model.ErrDimension) { // a key, a name or a number that somebody has to mend
 			wait = jitter(embedRetryBase)
 		}
 		wait = max(wait, failure.RetryAfter)
@@ -307,7 +307,7 @@ func isPoison(err error) bool {
 	}
 	switch failure.Kind {
 	case model.KindInvalidReply:
-		return true
+		return !errors.Is(err, model.ErrDimension)
 	case model.KindRejected:
 		// Not a key that is not right, nor a model that is not there.
 		return failure.Status != 401 && failure.Status != 403 && failure.Status != 404
@@ -327,8 +327,12 @@ func checkVectors(vectors [][]float32, texts, dimension int) error {
 		return failure("%d vectors for %d texts", len(vectors), texts)
 	}
 	for _, v := range vectors {
-		if len(v) != dimension {
-			return failure("a vector of %d dimensions instead of %d", len(v), dimension)
+		switch len(v) {
+		case dimension:
+		case 0:
+			return failure("a vector of 0 dimensions instead of %d", dimension)
+		default:
+			return failure("a vector of %d dimensions instead of %d: %w", len(v), dimension, model.ErrDimension)
 		}
 	}
 	return nil

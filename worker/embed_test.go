@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -222,6 +223,24 @@ func TestEmbed(t *testing.T) {
 			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%a vector of 0 dimensions instead of 64%'`) == 20
 		})
 		require.Zero(t, b.embeddings(t))
+	})
+
+	t.Run("AnotherDimension", func(t *testing.T) {
+		t.Parallel()
+		// The model's, and no row's fault: one call, not one a row.
+		var calls atomic.Int64
+		b := setup(t, &script{embed: func(_ context.Context, texts []string) ([][]float32, error) {
+			calls.Add(1)
+			return slices.Repeat([][]float32{{0, 0, 1}}, len(texts)), nil
+		}}, nil)
+		for i := range 20 {
+			b.remember(t, fmt.Sprint("memory ", i))
+		}
+		b.start(t)
+		b.eventually(t, "the error", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%a vector of 3 dimensions instead of 64%'`) == 20
+		})
+		require.EqualValues(t, 1, calls.Load())
 	})
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,4 +206,76 @@ func TestReembedUnreachable(t *testing.T) {
 	require.Contains(t, message, "404")
 	status, _ := r.ok("reembed", "status")
 	require.Regexp(t, `2 +building`, status)
+}
+
+// embeddingServer answers as OpenAI does, with vectors of a dimension; a text of more than maxWords is refused.
+func embeddingServer(t *testing.T, dimension, maxWords int) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var request struct {
+			Input []string `json:"input"`
+		}
+		if json.NewDecoder(r.Body).Decode(&request) != nil {
+			http.Error(w, "no JSON", http.StatusBadRequest)
+			return
+		}
+		var data []map[string]any
+		for i, text := range request.Input {
+			if len(strings.Fields(text)) > maxWords {
+				http.Error(w, "input is too long", http.StatusBadRequest)
+				return
+			}
+			data = append(data, map[string]any{"index": i, "embedding": slices.Repeat([]float32{1}, dimension)})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// What a model takes of a text is said to hippo as to the worker.
+func TestMaxEmbedTokens(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	r.ok("remember", strings.Repeat("green tea ", 20))
+	r.env["OPENAI_BASE_URL"], r.env["HIPPOCAMPUS_MAX_EMBED_TOKENS"] = embeddingServer(t, 96, 8), "8"
+	stdout, _ := r.ok("reembed", "--provider", "openai", "--model", "small", "--dimension", "96", "--switch")
+	require.Contains(t, stdout, "serves")
+	r.env["HIPPOCAMPUS_EMBEDDING_PROVIDER"], r.env["HIPPOCAMPUS_EMBED_MODEL"] = "openai", "small"
+	var found struct {
+		Degraded bool `json:"degraded"`
+	}
+	r.json(&found, "search", strings.Repeat("what tea ", 20))
+	require.False(t, found.Degraded, "the question was embedded")
+}
+
+// A model of another dimension is no row's fault: the first answer ends it, however many rows there are.
+func TestReembedAnotherDimension(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	for _, tea := range []string{"green", "black", "white", "red"} {
+		r.ok("remember", tea+" tea")
+	}
+	r.env["OPENAI_BASE_URL"] = embeddingServer(t, 3, 8)
+	message := r.fails(command.ExitFailed, "reembed", "--provider", "openai", "--model", "small", "--dimension", "96")
+	require.Contains(t, message, "4 rows have none: ")
+	require.Contains(t, message, "vector 0 has 3 values, want 96: the dimension that is set is not the model's own")
+}
+
+// Who looks on without a terminal is told why there is no progress.
+func TestReembedUnavailable(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	t.Cleanup(server.Close)
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	r.ok("remember", "green tea")
+	r.env["OPENAI_BASE_URL"] = server.URL
+	ctx, cancel := context.WithCancel(t.Context())
+	var said strings.Builder
+	a := newApp(strings.NewReader(""), io.Discard, writer(func(text []byte) (int, error) {
+		defer cancel()
+		return said.Write(text)
+	}), func(name string) string { return r.env[name] })
+	require.Equal(t, command.ExitInterrupted, a.run(ctx, []string{"reembed", "--provider", "openai", "--model", "other", "--dimension", "96"}))
+	require.Contains(t, said.String(), "hippo: rows get no vector, and are tried again: openai embed: unavailable (HTTP 502)")
 }

@@ -50,8 +50,12 @@ func Finish(provider string, vectors [][]float32, texts, dimension int) error {
 		return invalid("got %d vectors for %d texts", len(vectors), texts)
 	}
 	for i, v := range vectors {
-		if len(v) != dimension {
-			return invalid("vector %d has %d values, want %d", i, len(v), dimension)
+		switch len(v) {
+		case dimension:
+		case 0:
+			return invalid("vector %d has no values", i)
+		default:
+			return invalid("vector %d has %d values, want %d: %w", i, len(v), dimension, model.ErrDimension)
 		}
 		if err := Normalize(v); err != nil {
 			return invalid("vector %d: %w", i, err)

@@ -76,6 +76,7 @@ func TestFinish(t *testing.T) {
 		"Infinite":       {[][]float32{{inf, 1}}, "value 0 is +Inf"},
 		"NotANumber":     {[][]float32{{1, nan}}, "value 1 is NaN"},
 		"TooMany":        {[][]float32{{1, 0}, {1, 0}}, "got 2 vectors for 1 texts"},
+		"NoValues":       {[][]float32{{}}, "vector 0 has no values"},
 		"WrongDimension": {[][]float32{{1, 0, 0}}, "vector 0 has 3 values, want 2"},
 		"Zero":           {[][]float32{{0, 0}}, "all 2 values are zero"},
 	} {
