@@ -135,7 +135,7 @@ type Config struct {
 	// MaxEmbedTokens is how much of a text its vector stands for: a longer one is cut, since
 	// embedding models refuse it or cut it themselves.
 	//
-	// Defaults to 2,000.
+	// Defaults to the MaxEmbedTokens of the Models, and else to 2,000.
 	MaxEmbedTokens int
 
 	// Metrics is where the worker's metrics are registered.
@@ -227,6 +227,9 @@ func (c *Config) WithDefaults() *Config {
 		d.MaxConversationChars = min(d.MaxConversationChars, max(1, d.Models.MaxInputChars*3/4))
 	}
 	d.MaxConversationTokens = cmp.Or(d.MaxConversationTokens, 8_000)
+	if d.Models != nil {
+		d.MaxEmbedTokens = cmp.Or(d.MaxEmbedTokens, d.Models.MaxEmbedTokens)
+	}
 	d.MaxEmbedTokens = cmp.Or(d.MaxEmbedTokens, model.DefaultEmbedTokens)
 	d.RescueAfter = cmp.Or(d.RescueAfter, d.longest()+time.Minute)
 	d.RetentionBatch = cmp.Or(d.RetentionBatch, 5_000)

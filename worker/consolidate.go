@@ -134,8 +134,7 @@ func (w *consolidateWorker) settle(
 		wait = max(wait, backoff(snoozes(job.Metadata)+1, rateLimitBase, rateLimitMax))
 		w.logger.InfoContext(ctx, "the provider asks for patience", "job", job.ID, "wait", wait.Round(time.Millisecond).String(), "error", err)
 		w.note(ctx, record.ID, err)
-		w.metrics.snoozed(job.Kind)
-		return river.JobSnooze(wait)
+		return w.snooze(job.Kind, wait)
 	}
 	return err
 }

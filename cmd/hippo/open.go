@@ -69,7 +69,7 @@ func (a *app) withEngine(ctx context.Context, fn func(*engine) error) error {
 	defer a.clearBar()
 	s, err := service.New(pool, &service.Config{
 		Classifier: models.Classifier, Embedder: models.Embedder, Logger: a.logger(),
-		MaxEmbedChars: models.MaxEmbedChars, Reflector: models.Reflector,
+		MaxEmbedChars: models.MaxEmbedChars, MaxEmbedTokens: models.MaxEmbedTokens, Reflector: models.Reflector,
 	})
 	if err != nil {
 		return fitting(err)

@@ -29,6 +29,7 @@ The models are named by the environment:
   HIPPOCAMPUS_CHAT_MODEL          e.g. gemini-3.5-flash-lite, llama3.2
   HIPPOCAMPUS_EMBED_MODEL         e.g. gemini-embedding-001; that of the database's vectors; see "hippo reembed"
   HIPPOCAMPUS_DIMENSION           of the vectors; default: the database's
+  HIPPOCAMPUS_MAX_EMBED_TOKENS    tokens of a text that its vector stands for; default 2000; give the worker the same
   HIPPOCAMPUS_MAX_INPUT_CHARS     how much text one call of a model reads
   HIPPOCAMPUS_MAX_OUTPUT_TOKENS   how much it writes
   HIPPOCAMPUS_CHAT_TIMEOUT        of one request, e.g. 3m; default 1m

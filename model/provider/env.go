@@ -2,6 +2,7 @@ package provider
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -13,6 +14,7 @@ const (
 	EnvChatTime    = "HIPPOCAMPUS_CHAT_TIMEOUT"       // of one request, e.g. 3m
 	EnvDimension   = "HIPPOCAMPUS_DIMENSION"          // e.g. 1536
 	EnvEmbedModel  = "HIPPOCAMPUS_EMBED_MODEL"        // e.g. gemini-embedding-001, text-embedding-3-small
+	EnvEmbedTokens = "HIPPOCAMPUS_MAX_EMBED_TOKENS"   // of a text that its vector stands for, e.g. 500
 	EnvEmbedTime   = "HIPPOCAMPUS_EMBED_TIMEOUT"      // of one request, e.g. 1m
 	EnvEmbedder    = "HIPPOCAMPUS_EMBEDDING_PROVIDER" // gemini, openai, offline or llm16; default: the provider
 	EnvGeminiKey   = "GEMINI_API_KEY"                 // or GOOGLE_API_KEY
@@ -33,37 +35,18 @@ func FromEnv(getenv func(string) string) (*Config, error) {
 	c.OpenAI.APIKey = getenv(EnvOpenAIKey)
 	c.OpenAI.BaseURL = getenv(EnvOpenAIURL)
 
-	var inputChars, outputTokens int
-	for name, into := range map[string]*int{EnvDimension: &c.Dimension, EnvInputChars: &inputChars, EnvOutputToken: &outputTokens} {
-		value := getenv(name)
-		if value == "" {
-			continue
-		}
-		n, err := strconv.Atoi(value)
-		if err != nil || n <= 0 {
-			return nil, fmt.Errorf("%s: %q is not a positive number", name, value)
-		}
-		*into = n
+	number := numberFrom(getenv, strconv.Atoi, "not a positive number")
+	limit := numberFrom(getenv, time.ParseDuration, "no time such as 90s")
+	err := errors.Join(
+		number(EnvDimension, &c.Dimension),
+		number(EnvEmbedTokens, &c.MaxEmbedTokens),
+		number(EnvInputChars, &c.Gemini.Limits.MaxInputChars, &c.OpenAI.Limits.MaxInputChars, &c.Offline.MaxInputChars),
+		number(EnvOutputToken, &c.Gemini.MaxOutputTokens, &c.OpenAI.MaxOutputTokens),
+		limit(EnvChatTime, &c.Gemini.Limits.ChatTimeout, &c.OpenAI.Limits.ChatTimeout),
+		limit(EnvEmbedTime, &c.Gemini.Limits.EmbedTimeout, &c.OpenAI.Limits.EmbedTimeout))
+	if err != nil {
+		return nil, err
 	}
-	for name, into := range map[string][]*time.Duration{
-		EnvChatTime:  {&c.Gemini.Limits.ChatTimeout, &c.OpenAI.Limits.ChatTimeout},
-		EnvEmbedTime: {&c.Gemini.Limits.EmbedTimeout, &c.OpenAI.Limits.EmbedTimeout},
-	} {
-		value := getenv(name)
-		if value == "" {
-			continue
-		}
-		limit, err := time.ParseDuration(value)
-		if err != nil || limit <= 0 {
-			return nil, fmt.Errorf("%s: %q is no time such as 90s", name, value)
-		}
-		for _, d := range into {
-			*d = limit
-		}
-	}
-	c.Gemini.Limits.MaxInputChars, c.OpenAI.Limits.MaxInputChars, c.Offline.MaxInputChars = inputChars, inputChars, inputChars
-	c.Gemini.MaxOutputTokens, c.OpenAI.MaxOutputTokens = outputTokens, outputTokens
-
 	resolved := c.WithDefaults()
 	switch resolved.Provider {
 	case Gemini:
@@ -78,4 +61,24 @@ func FromEnv(getenv func(string) string) (*Config, error) {
 		c.OpenAI.EmbedModel = getenv(EnvEmbedModel)
 	}
 	return &c, nil
+}
+
+// numberFrom makes what reads a variable, and sets all that it is for; they stay as they are where it is not set.
+func numberFrom[N int | time.Duration](
+	getenv func(string) string, parse func(string) (N, error), wrong string,
+) func(name string, into ...*N) error {
+	return func(name string, into ...*N) error {
+		value := getenv(name)
+		if value == "" {
+			return nil
+		}
+		n, err := parse(value)
+		if err != nil || n <= 0 {
+			return fmt.Errorf("%s: %q is %s", name, value, wrong)
+		}
+		for _, p := range into {
+			*p = n
+		}
+		return nil
+	}
 }

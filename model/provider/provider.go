@@ -42,6 +42,8 @@ type Config struct {
 	EmbeddingProvider string
 	// Gemini is used when a provider is Gemini.
 	Gemini gemini.Config
+	// MaxEmbedTokens is the Models' of that name. Defaults to 0, which leaves it to those who embed.
+	MaxEmbedTokens int
 	// Offline is used when a provider is Offline.
 	Offline offline.Config
 	// OpenAI is used when a provider is OpenAI.
@@ -78,6 +80,16 @@ func (c Config) ChatModelName() string {
 // know gives ErrUnknownProvider; other errors are the provider's own.
 func Open(ctx context.Context, config *Config) (*model.Models, error) {
 	c := config.WithDefaults()
+	models, err := c.openBoth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	models.MaxEmbedTokens = c.MaxEmbedTokens
+	return models, nil
+}
+
+// openBoth opens the provider, with the embedder of another where one is named.
+func (c *Config) openBoth(ctx context.Context) (*model.Models, error) {
 	models, err := c.open(ctx, c.Provider)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,20 @@ func TestFromEnv(t *testing.T) {
 		}
 	})
 
+	t.Run("EmbedTokens", func(t *testing.T) {
+		t.Parallel()
+		for _, who := range []string{"", "offline", "openai"} {
+			c, err := provider.FromEnv(env(map[string]string{
+				provider.EnvEmbedTokens: "500", provider.EnvEmbedder: who, provider.EnvOpenAIURL: "http://localhost:11434/v1",
+			}))
+			require.NoError(t, err)
+			models, err := provider.Open(t.Context(), c)
+			require.NoError(t, err)
+			require.Equal(t, 500, models.MaxEmbedTokens)
+			require.NoError(t, models.Close())
+		}
+	})
+
 	t.Run("Times", func(t *testing.T) {
 		t.Parallel()
 		for _, value := range []string{"soon", "0s", "-1m", "90"} {
