@@ -292,7 +292,7 @@ func (q *Queries) AnchorReleaseBuild(ctx context.Context, db DBTX, arg *AnchorRe
 }
 
 const anchorSample = `-- name: AnchorSample :many
-SELECT a.id, a.term, e.embedding::public.vector AS embedding FROM hippocampus.anchors a
+SELECT a.id, a.term, e.embedding FROM hippocampus.anchors a
 JOIN hippocampus.embedding_models g ON g.status = 'serving'
 JOIN hippocampus.embeddings e ON e.user_id = a.user_id AND e.app_name = a.app_name AND e.generation = g.generation
     AND e.source = 'anchor' AND e.row_id = a.id
@@ -309,7 +309,7 @@ type AnchorSampleParams struct {
 type AnchorSampleRow struct {
 	ID        uuid.UUID
 	Term      string
-	Embedding pgvector.Vector
+	Embedding pgvector.HalfVector
 }
 
 // Ids are random, so the first are a sample.

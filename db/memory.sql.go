@@ -486,7 +486,7 @@ func (q *Queries) MemoryRemember(ctx context.Context, db DBTX, arg *MemoryRememb
 
 const memoryRememberEpisodes = `-- name: MemoryRememberEpisodes :one
 SELECT hippocampus._remember_episodes(p_user_id => $1, p_app_name => $2, p_thread_id => $3,
-    p_episodes => $4, p_embeddings => $5::public.vector[], p_embedding_model => $6)::uuid[] AS ids
+    p_episodes => $4, p_embeddings => $5::real[], p_embedding_model => $6)::uuid[] AS ids
 `
 
 type MemoryRememberEpisodesParams struct {
@@ -494,7 +494,7 @@ type MemoryRememberEpisodesParams struct {
 	AppName        string
 	ThreadID       uuid.UUID
 	Episodes       json.RawMessage
-	Embeddings     []pgvector.Vector
+	Embeddings     []float32
 	EmbeddingModel *string
 }
 

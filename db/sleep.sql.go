@@ -86,7 +86,7 @@ WITH free AS (
     WINDOW w AS (ORDER BY m.occurred_from, m.id)
 ), numbered AS (
     SELECT f.id, f.content, f.author, f.importance, f.occurred_from, f.occurred_until, f.embedding, f.before, f.embedding_before, f.waits, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
-        OR -(f.embedding OPERATOR(public.<#>) f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
+        OR hippocampus._similarity(f.embedding, f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
     FROM free f
 ), sized AS (
     SELECT n.id, n.content, n.author, n.importance, n.occurred_from, n.occurred_until, n.embedding, n.before, n.embedding_before, n.waits, n.run, count(*) OVER (PARTITION BY n.run) AS size, max(n.occurred_until) OVER (PARTITION BY n.run) AS ended_at,

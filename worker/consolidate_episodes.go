@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/pgvector/pgvector-go"
 
 	"github.com/hippocampus-memory/hippocampus/db"
 )
@@ -36,7 +35,7 @@ func (c *consolidation) writeEpisodes(ctx context.Context, tx pgx.Tx, p *piece, 
 		return nil, nil
 	}
 	rows := make([]*episodeRow, len(episodes))
-	var embeddings []pgvector.Vector
+	var embeddings []float32 // of all, one after the other
 	for i, m := range episodes {
 		rows[i] = &episodeRow{
 			Author: m.author, Category: m.category, Content: m.content, FromSeq: m.fromSeq, Importance: m.score,
@@ -44,7 +43,7 @@ func (c *consolidation) writeEpisodes(ctx context.Context, tx pgx.Tx, p *piece, 
 			Tags: m.tags, ToSeq: m.toSeq, TokenCount: c.config.Counter.Count(m.content),
 		}
 		if m.vector != nil { // all have one, or none
-			embeddings = append(embeddings, pgvector.NewVector(m.vector))
+			embeddings = append(embeddings, m.vector...)
 		}
 	}
 	text, err := json.Marshal(rows)

@@ -1,13 +1,14 @@
 -- Stores episodes of a thread as remember does, all in one statement, so that a consolidation writes its batch within
 -- milliseconds. One that is there already, from an earlier try or from remember_events, or twice in the batch, goes to
 -- remember itself: what is said again is its to judge. Whoever makes a thread's episodes holds the thread, so that
--- nobody else makes the same ones meanwhile. p_embeddings has a vector for each, or is null: they are queued for one.
+-- nobody else makes the same ones meanwhile. p_embeddings has the numbers of a vector for each, one
+-- after the other and in no type of pgvector's, which programs can't name; or it is null: they are queued for one.
 CREATE OR REPLACE FUNCTION hippocampus._remember_episodes(
     p_user_id text,
     p_app_name text,
     p_thread_id uuid,
     p_episodes jsonb,
-    p_embeddings public.vector[],
+    p_embeddings real[],
     p_embedding_model text,
     p_now timestamptz DEFAULT now()
 ) RETURNS uuid[]
@@ -20,6 +21,7 @@ DECLARE
     v_fresh uuid[];
     v_again bigint;
     v_item jsonb;
+    v_size bigint := cardinality(p_embeddings) / nullif(jsonb_array_length(p_episodes), 0);
 BEGIN
     SELECT array_agg(g.id ORDER BY g.place), array_agg(CASE WHEN g.known IS NULL AND g.nth = 1 THEN g.id END ORDER BY g.place)
     INTO v_ids, v_fresh
@@ -33,7 +35,7 @@ BEGIN
     ) g;
     IF p_embeddings IS NOT NULL THEN
         PERFORM hippocampus._store_embeddings(p_user_id, p_app_name, 'memory', array_agg(f.id ORDER BY f.place),
-            array_agg(p_embeddings[f.place] ORDER BY f.place), p_embedding_model)
+            array_agg(p_embeddings[(f.place - 1) * v_size + 1 : f.place * v_size]::public.vector ORDER BY f.place), p_embedding_model)
         FROM unnest(v_fresh) WITH ORDINALITY AS f (id, place) WHERE f.id IS NOT NULL HAVING count(*) > 0;
     END IF;
     INSERT INTO hippocampus.memories (created_at, last_accessed_at, occurred_from, occurred_until, from_seq, to_seq, retention_score,
@@ -52,8 +54,9 @@ BEGIN
         v_item := p_episodes -> (v_again - 1)::integer;
         v_ids[v_again] := hippocampus.remember(p_user_id, p_app_name, v_item ->> 'content', 'episodic', v_item ->> 'category',
             (v_item ->> 'importance')::double precision, ARRAY(SELECT jsonb_array_elements_text(nullif(v_item -> 'tags', 'null'))),
-            coalesce(nullif(v_item -> 'metadata', 'null'), '{}'), p_embeddings[v_again], p_embedding_model, v_item ->> 'source',
-            v_item ->> 'author', p_initial_score => (v_item ->> 'initial_score')::double precision, p_thread_id => p_thread_id,
+            coalesce(nullif(v_item -> 'metadata', 'null'), '{}'),
+            p_embeddings[(v_again - 1) * v_size + 1 : v_again * v_size]::public.vector, p_embedding_model,
+            v_item ->> 'source', v_item ->> 'author', p_initial_score => (v_item ->> 'initial_score')::double precision, p_thread_id => p_thread_id,
             p_from_seq => (v_item ->> 'from_seq')::bigint, p_to_seq => (v_item ->> 'to_seq')::bigint,
             p_occurred_from => (v_item ->> 'occurred_from')::timestamptz, p_occurred_until => (v_item ->> 'occurred_until')::timestamptz,
             p_token_count => (v_item ->> 'token_count')::integer, p_now => p_now);

@@ -56,7 +56,7 @@ SELECT w::text AS word FROM hippocampus._stop_words(p_words => @words::text[]) w
 
 -- name: AnchorSample :many
 -- Ids are random, so the first are a sample.
-SELECT a.id, a.term, e.embedding::public.vector AS embedding FROM hippocampus.anchors a
+SELECT a.id, a.term, e.embedding FROM hippocampus.anchors a
 JOIN hippocampus.embedding_models g ON g.status = 'serving'
 JOIN hippocampus.embeddings e ON e.user_id = a.user_id AND e.app_name = a.app_name AND e.generation = g.generation
     AND e.source = 'anchor' AND e.row_id = a.id

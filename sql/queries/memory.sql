@@ -60,7 +60,7 @@ SELECT hippocampus.remember(
 
 -- name: MemoryRememberEpisodes :one
 SELECT hippocampus._remember_episodes(p_user_id => @user_id, p_app_name => @app_name, p_thread_id => @thread_id,
-    p_episodes => @episodes, p_embeddings => sqlc.narg(embeddings)::public.vector[], p_embedding_model => sqlc.narg(embedding_model))::uuid[] AS ids;
+    p_episodes => @episodes, p_embeddings => sqlc.narg(embeddings)::real[], p_embedding_model => sqlc.narg(embedding_model))::uuid[] AS ids;
 
 -- name: MemoryRememberEvents :one
 SELECT hippocampus.remember_events(p_user_id => @user_id, p_app_name => @app_name, p_thread_id => @thread_id,

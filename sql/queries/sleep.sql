@@ -32,7 +32,7 @@ WITH free AS (
     WINDOW w AS (ORDER BY m.occurred_from, m.id)
 ), numbered AS (
     SELECT f.*, count(*) FILTER (WHERE f.before IS NULL OR f.occurred_from > f.before + interval '30 minutes'
-        OR -(f.embedding OPERATOR(public.<#>) f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
+        OR hippocampus._similarity(f.embedding, f.embedding_before) < 0.1) OVER (ORDER BY f.occurred_from, f.id) AS run
     FROM free f
 ), sized AS (
     SELECT n.*, count(*) OVER (PARTITION BY n.run) AS size, max(n.occurred_until) OVER (PARTITION BY n.run) AS ended_at,
