@@ -23,6 +23,8 @@ DECLARE
     v_terms text[];
     v_serving hippocampus.embedding_models;
     v_weights jsonb;
+    v_text double precision;
+    v_vector double precision;
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
     PERFORM hippocampus._check_range('p_limit', p_limit, 0, 10000);
@@ -33,6 +35,8 @@ BEGIN
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     PERFORM hippocampus._unit_vector('p_query_embedding', p_query_embedding, v_serving.dimension);
     v_weights := hippocampus._ranking(p_app_name, 'default', v_serving.model);
+    v_text := coalesce(v_weights -> 'text', '0');
+    v_vector := coalesce(v_weights -> 'vector', '0');
     RETURN QUERY
     WITH words AS MATERIALIZED (
         SELECT e.row_id, e.own FROM hippocampus._evidence(p_user_id, p_app_name, 'store', v_terms, NULL) e
@@ -54,9 +58,7 @@ BEGIN
           AND hippocampus._namespace_matches(s.namespace, v_prefix) AND (v_filter = '{}' OR hippocampus._store_matches(s.value, v_filter))
     ), scored AS (
         SELECT p.*, CASE WHEN cardinality(v_terms) = 0 THEN p.similarity WHEN p_query_embedding IS NULL THEN p.words
-            ELSE coalesce(((v_weights ->> 'text')::double precision * coalesce(p.words, 0)
-                    + (v_weights ->> 'vector')::double precision * coalesce(p.similarity, p.words))
-                / nullif((v_weights ->> 'text')::double precision + (v_weights ->> 'vector')::double precision, 0), p.words, 0)
+            ELSE coalesce((v_text * coalesce(p.words, 0) + v_vector * coalesce(p.similarity, p.words)) / nullif(v_text + v_vector, 0), p.words, 0)
             END AS score
         FROM parts p
     )

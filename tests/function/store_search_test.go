@@ -146,6 +146,19 @@ func TestStoreSearch(t *testing.T) {
 		require.Equal(t, "doc3", both[0].Key)
 	})
 
+	t.Run("ByTheWeightsThatTheRankingHas", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.put(t, ns("test"), "word", `{"text": "cat"}`, "p_embedding => "+letters("zzzz"))
+		b.put(t, ns("test"), "near", `{"text": "dog"}`, "p_embedding => "+letters("cat"))
+		for ranking, best := range map[string]string{`{"vector": 1}`: "near", `{"text": 1}`: "word", `{"vector": 0.6, "text": 0.4}`: "near", `{"vector": 0.4, "text": 0.6}`: "word"} {
+			b.exec(t, "SELECT hippocampus.put_setting($1, 'ranking', $2)", b.AppName, ranking)
+			found := b.stored(t, ns("test"), "p_query => 'cat'", "p_query_embedding => "+letters("cat"))
+			require.Len(t, found, 2)
+			require.Equal(t, best, found[0].Key, ranking)
+		}
+	})
+
 	t.Run("BeforeTheVectorHasCome", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
