@@ -1,5 +1,6 @@
 -- What of a value is searched: the texts and numbers at the given paths, one a line, with the names of their
--- fields where a path holds more than a text. Null paths are the whole value, no paths are nothing.
+-- fields where a path holds more than a text. Null paths are the whole value, no paths are nothing. Each level is a copy of
+-- all that is below it, so that a value of thousands of levels would take minutes: 64 of them are looked at.
 CREATE OR REPLACE FUNCTION hippocampus._store_text(
     p_value jsonb,
     p_index text[]
@@ -12,7 +13,7 @@ BEGIN
         SELECT coalesce(string_agg(l.line, E'\n' ORDER BY p.place, f.place, n.place, l.place), '')
         FROM unnest(coalesce(p_index, '{$}')) WITH ORDINALITY AS p (path, place)
         CROSS JOIN LATERAL jsonb_path_query(p_value, hippocampus._store_path(p.path), '{}', true) WITH ORDINALITY AS f (found, place)
-        CROSS JOIN LATERAL jsonb_path_query(f.found, 'strict $.**') WITH ORDINALITY AS n (node, place)
+        CROSS JOIN LATERAL jsonb_path_query(f.found, 'strict $.**{0 to 63}') WITH ORDINALITY AS n (node, place)
         CROSS JOIN LATERAL (
             SELECT replace(o.key, '_', ' ') || CASE WHEN jsonb_typeof(o.value) IN ('string', 'number')
                 THEN ': ' || (o.value #>> '{}') ELSE '' END AS line, row_number() OVER () AS place

@@ -20,7 +20,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.recall_related IS
-    'What is remembered with a context, newest first: recall_related(…, ''{"room": "42", "task": "7"}'') gives the events of short-term memory and the memories whose metadata has these fields. Short fields are indexed. Of the user''s own alone: what others share tells no context.';
+    'What is remembered with a context, newest first: recall_related(…, ''{"room": "42", "task": "7"}'') gives the events of short-term memory and the memories whose metadata has these fields. Short fields are indexed, of a memory the first 64 by name. Of the user''s own alone: what others share tells no context.';
 REVOKE ALL ON FUNCTION hippocampus.recall_related FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.recall_related
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;

@@ -62,6 +62,6 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.store_put IS
-    'Stores a JSON object under a namespace (1 to 32 segments) and a key, in place of one that is there, and returns it. p_ttl is how long it lives; for ever by default. p_index names the paths of what is searched (title, author.name, notes[*].text): the whole value by default, nothing for ''{}''. p_embedding is the text''s vector; without one a worker makes it.';
+    'Stores a JSON object under a namespace (1 to 32 segments) and a key, in place of one that is there, and returns it. p_ttl is how long it lives; for ever by default. p_index names the paths of what is searched (title, author.name, notes[*].text): the whole value by default, nothing for ''{}''; of what is nested deeper than 64 levels nothing. p_embedding is the text''s vector; without one a worker makes it.';
 REVOKE ALL ON FUNCTION hippocampus.store_put FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.store_put TO hippocampus_tenant, hippocampus_service;

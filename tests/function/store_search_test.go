@@ -222,6 +222,22 @@ func TestStoreSearch(t *testing.T) {
 		}
 	})
 
+	t.Run("DownTo64Levels", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		nested := func(text string, levels int) string { // of objects and lists in turn
+			value := `"` + text + `"`
+			for n := range levels {
+				value = []string{`{"k": ` + value + `}`, `[` + value + `]`}[(levels-n-1)%2]
+			}
+			return value
+		}
+		b.put(t, ns("test"), "doc", fmt.Sprintf(`{"a": %s, "b": %s, "c": %s}`, nested("shallow", 63), nested("deep", 64), nested("abyss", 2000)))
+		require.Len(t, b.stored(t, nil, "p_query => 'shallow'"), 1)
+		require.Empty(t, b.stored(t, nil, "p_query => 'deep'"))
+		require.Empty(t, b.stored(t, nil, "p_query => 'abyss'"))
+	})
+
 	t.Run("RefusesWhatCannotBe", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
