@@ -86,6 +86,11 @@ func TestRecall(t *testing.T) { //nolint:tparallel // its subtests share a trans
 		require.Equal(t, []string{"long user: the disk is full", "long 我们决定用 Postgres"}, related(`{"room": "1"}`))
 		require.Equal(t, []string{"long 我们决定用 Postgres"}, related(`{"room": "1", "task": 7}`))
 		require.Empty(t, related(`{"task": "7"}`), "a text is no number")
+		require.Equal(t, []string{"long 我们决定用 Postgres"}, related(`{"task": 7.00}`), "a number has many spellings")
+		memory("half past", "task", 0.7, "{}", `{"hour": 4.50, "zero": -0.0, "huge": 1e200}`, -96*time.Hour, nil)
+		for _, same := range []string{`{"hour": 4.5}`, `{"hour": 45e-1}`, `{"zero": 0}`, `{"huge": 10e199}`, `{"hour": 4.500, "zero": 0.00}`} {
+			require.Equal(t, []string{"long half past"}, related(same), same)
+		}
 		require.Equal(t, []string{"short lunch?", "long she likes tea"}, related(`{"room": "2"}`))
 	})
 
