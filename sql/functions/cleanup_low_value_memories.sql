@@ -22,7 +22,8 @@ BEGIN
         CROSS JOIN LATERAL hippocampus._retention_policy(m.app_name, m.memory_type, m.category) p
         WHERE (p_user_id IS NULL OR m.user_id = p_user_id) AND (p_app_name IS NULL OR m.app_name = p_app_name)
           AND hippocampus._is_faded(p, hippocampus._retention(p, m.initial_score, m.running_intensity, m.access_count,
-              m.last_accessed_at, m.created_at, p_now), m.created_at, p_now, p_threshold, p_min_age_days);
+              m.last_accessed_at, m.created_at, p_now), m.created_at, p_now, p_threshold, p_min_age_days)
+          AND NOT EXISTS (SELECT FROM hippocampus._pinned(ARRAY[m.id], ARRAY[m.user_id], ARRAY[m.app_name]));
         RETURN v_deleted;
     END IF;
     -- what every policy says is found by the instants that were predicted; anything else must be computed

@@ -157,6 +157,7 @@ func TestCleanupLowValueMemories(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		aged(t, b)
+		b.exec(t, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', p_now => $3)", b.UserID, b.AppName, b.now.Add(-1000*day)) // is pinned
 		for _, how := range []string{
 			", p_threshold => 0", ", p_threshold => 0.001", ", p_threshold => 0.02, p_min_age_days => 40", ", p_threshold => 0.1",
 			", p_threshold => NULL, p_min_age_days => NULL", ", p_threshold => 1, p_min_age_days => 0",
