@@ -168,6 +168,22 @@ func (q *Queries) EmbeddingDrop(ctx context.Context, db DBTX, arg *EmbeddingDrop
 	return err
 }
 
+const embeddingDropRetired = `-- name: EmbeddingDropRetired :exec
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_models g
+    JOIN hippocampus.embedding_queue h ON h.generation = g.generation
+    WHERE g.status = 'retired' FOR UPDATE OF h SKIP LOCKED
+)
+DELETE FROM hippocampus.embedding_queue q USING held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation
+`
+
+// What was queued for a generation by transactions that were open when it was dropped. Skips as EmbeddingDefer does.
+func (q *Queries) EmbeddingDropRetired(ctx context.Context, db DBTX) error {
+	_, err := db.Exec(ctx, embeddingDropRetired)
+	return err
+}
+
 const embeddingDueGenerations = `-- name: EmbeddingDueGenerations :many
 SELECT g.generation FROM hippocampus.embedding_models g
 WHERE g.status = 'building' AND g.queued_at IS NULL

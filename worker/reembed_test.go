@@ -79,6 +79,25 @@ func dropGeneration(t *testing.T, pool *pgxpool.Pool, generation int32) {
 	}
 }
 
+// A row that was being written while a generation was dropped is queued for it all the same.
+func TestDroppedWhileARowIsWritten(t *testing.T) {
+	t.Parallel()
+	b := setup(t, &script{}, often)
+	b.start(t)
+	generation := begin(t, b.pool, shorter())
+	tx, err := b.pool.Begin(t.Context())
+	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	_, err = tx.Exec(t.Context(), `SELECT hippocampus.remember('ada', 'notes', 'Ada lives in Porto')`)
+	require.NoError(t, err)
+	dropGeneration(t, b.pool, generation)
+	require.NoError(t, tx.Commit(t.Context()))
+	b.eventually(t, "the queue to be empty", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue`) == 0
+	})
+	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.embeddings`))
+}
+
 func begin(t *testing.T, pool *pgxpool.Pool, s *script) int32 {
 	t.Helper()
 	g, err := db.New().EmbeddingGenerationStart(t.Context(), pool, &db.EmbeddingGenerationStartParams{

@@ -195,7 +195,11 @@ func (w *Worker) check(ctx context.Context) error {
 func (w *Worker) sweepEmbeddings() {
 	ctx, cancel := context.WithTimeout(w.ctx, 5*time.Second)
 	defer cancel()
-	due, err := w.queries.EmbeddingDueGenerations(ctx, w.pool)
+	err := w.queries.EmbeddingDropRetired(ctx, w.pool)
+	var due []int32
+	if err == nil {
+		due, err = w.queries.EmbeddingDueGenerations(ctx, w.pool)
+	}
 	for _, g := range due {
 		if err == nil {
 			_, err = w.client.Insert(ctx, EmbedArgs{Generation: g, Sweep: true}, &river.InsertOpts{UniqueOpts: once()})

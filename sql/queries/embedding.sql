@@ -52,6 +52,16 @@ WITH held AS (
 DELETE FROM hippocampus.embedding_queue q USING held h
 WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation;
 
+-- name: EmbeddingDropRetired :exec
+-- What was queued for a generation by transactions that were open when it was dropped. Skips as EmbeddingDefer does.
+WITH held AS (
+    SELECT h.row_id, h.user_id, h.app_name, h.generation FROM hippocampus.embedding_models g
+    JOIN hippocampus.embedding_queue h ON h.generation = g.generation
+    WHERE g.status = 'retired' FOR UPDATE OF h SKIP LOCKED
+)
+DELETE FROM hippocampus.embedding_queue q USING held h
+WHERE q.row_id = h.row_id AND q.user_id = h.user_id AND q.app_name = h.app_name AND q.generation = h.generation;
+
 -- name: EmbeddingRelease :many
 -- Rows that were not tried: given back as if they had not been claimed. Skips as EmbeddingDefer does, also what another
 -- claim looks at in vain, so it tells which it gave back.
