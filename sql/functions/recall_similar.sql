@@ -38,16 +38,16 @@ BEGIN
         WHERE (p_types IS NULL OR e.category = ANY (p_types)) AND e.tags @> coalesce(p_tags, '{}')
           AND e.importance >= p_min_importance AND (p_since IS NULL OR e.occurred_at >= p_since)
     ), shared AS ( -- narrow: what is not among the best is not read whole
-        SELECT s.memory_id, hippocampus._recollection_score(v_weights, s.words, s.meaning, s.importance, s.occurred_from, p_now) AS total
+        SELECT s.memory_id, s.user_id, hippocampus._recollection_score(v_weights, s.words, s.meaning, s.importance, s.occurred_from, p_now) AS total
         FROM (
-            SELECT o.memory_id, o.importance::numeric::double precision AS importance, o.occurred_from,
+            SELECT o.memory_id, o.user_id, o.importance::numeric::double precision AS importance, o.occurred_from,
                 CASE WHEN o.terms && v_terms THEN (SELECT count(*) FROM unnest(v_terms) AS q (term) WHERE q.term = ANY (o.terms))
                     / cardinality(v_terms)::double precision END AS words,
                 CASE WHEN o.generation = v_serving.generation THEN greatest(0, -(o.embedding OPERATOR(public.<#>) v_query)) END AS meaning
             FROM hippocampus._shared(p_user_id, p_app_name, p_types, NULL, p_tags, p_min_importance, p_since) o
             WHERE p_include_shared) s
         WHERE s.words > 0 OR s.meaning > 0 OR v_browse
-        ORDER BY total DESC, s.occurred_from DESC, s.memory_id LIMIT p_limit
+        ORDER BY total DESC, s.occurred_from DESC, s.memory_id, s.user_id LIMIT p_limit
     ), merged AS (
         SELECT 'long' AS tier, m.id, m.category, m.memory_type, m.content, s.score,
             hippocampus._effective_importance(m.importance, m.access_count) AS importance, m.tags, m.metadata AS context, m.author,
@@ -63,7 +63,7 @@ BEGIN
         FROM held h WHERE h.words > 0 OR v_browse
         UNION ALL
         SELECT r.* FROM shared t
-        JOIN hippocampus.shared_memories s ON s.memory_id = t.memory_id AND s.app_name = p_app_name
+        JOIN hippocampus.shared_memories s ON s.memory_id = t.memory_id AND s.user_id = t.user_id AND s.app_name = p_app_name
         CROSS JOIN LATERAL hippocampus._shared_recollection(s, t.total) r
     )
     SELECT r.* FROM merged r ORDER BY r.score DESC, r.occurred_at DESC, r.id LIMIT p_limit;

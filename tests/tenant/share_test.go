@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/hippocampus-memory/hippocampus/db"
 	"github.com/hippocampus-memory/hippocampus/tests/dbtest"
 )
 
@@ -29,6 +30,17 @@ func TestSharedMemories(t *testing.T) { //nolint:tparallel // its subtests share
 			require.Empty(t, query[string](t, pool, "SELECT x::text FROM hippocampus.shared_memories x WHERE strpos(x::text, '"+secret+"') > 0"), role)
 		}
 		require.Empty(t, query[string](t, dbtest.As(t, b.admin, "hippocampus_tenant", nil), "SELECT x::text FROM hippocampus.shared_memories x"))
+	})
+
+	t.Run("AreToldApartByTheirUsers", func(t *testing.T) {
+		pool := dbtest.As(t, b.admin, "hippocampus_tenant", &db.Scope{UserID: "cyd", AppName: "shop"})
+		_, err := pool.Exec(t.Context(), `INSERT INTO hippocampus.memories (id, user_id, app_name, memory_type, content, content_hash, token_count, visibility, shared_by, occurred_from, occurred_until)
+			SELECT $1, 'cyd', 'shop', 'semantic', 'another lesson', sha256('another lesson'), 100, 'app', 'cyd', now(), now()`, b.bea.shared)
+		require.NoError(t, err) // an id is unique within its tenant only
+		require.ElementsMatch(t, []string{"bea", "cyd"}, query[string](t, dbtest.As(t, b.admin, "hippocampus_tenant", &ada),
+			"SELECT r.shared_by FROM hippocampus.recall_similar('ada', 'shop', 'lesson', p_include_shared => true) r WHERE r.tier = 'shared'"))
+		_, err = pool.Exec(t.Context(), "DELETE FROM hippocampus.memories WHERE id = $1", b.bea.shared)
+		require.NoError(t, err)
 	})
 
 	t.Run("CannotBeChangedByOthers", func(t *testing.T) {
