@@ -20,6 +20,10 @@ BEGIN
         DELETE FROM hippocampus.shared_memories s USING old_rows o
         WHERE o.visibility = 'app' AND s.memory_id = o.id AND s.user_id = o.user_id AND s.app_name = o.app_name;
         RETURN NULL;
+    ELSIF NEW.visibility = 'app' AND NEW.shared_by <> NEW.user_id AND NOT hippocampus._is_trusted() -- superseded too: it may hold again
+        AND (v_fresh OR NEW.shared_by IS DISTINCT FROM OLD.shared_by) THEN
+        RAISE EXCEPTION 'memory % would be shared by %', NEW.id, quote_literal(left(NEW.shared_by, 100))
+            USING ERRCODE = '42501', HINT = 'A bound login shares in its own name; leave p_shared_by out.';
     ELSIF NEW.visibility = 'private' OR NEW.superseded_by IS NOT NULL THEN
         DELETE FROM hippocampus.shared_memories s
         WHERE s.memory_id = NEW.id AND s.user_id = NEW.user_id AND s.app_name = NEW.app_name;
@@ -44,10 +48,6 @@ BEGIN
     ELSIF v_derived THEN
         RAISE EXCEPTION 'memory % was made of other memories', NEW.id
             USING ERRCODE = 'HC009', HINT = 'Share those of them that others may see: it may tell of private ones.';
-    ELSIF NEW.shared_by <> NEW.user_id AND NOT hippocampus._is_trusted()
-        AND (v_fresh OR NEW.shared_by IS DISTINCT FROM OLD.shared_by) THEN
-        RAISE EXCEPTION 'memory % would be shared by %', NEW.id, quote_literal(left(NEW.shared_by, 100))
-            USING ERRCODE = '42501', HINT = 'A bound login shares in its own name; leave p_shared_by out.';
     END IF;
     INSERT INTO hippocampus.shared_memories AS s (occurred_from, generation, importance, memory_id, user_id, app_name, memory_type,
         category, shared_by, trust, content, tags, terms, embedding)

@@ -110,6 +110,16 @@ func TestClaims(t *testing.T) {
 		require.NoError(t, err) // shown to nobody
 		_, err = try(t.Context(), pool, "UPDATE hippocampus.memories SET visibility = 'app' WHERE id = $1", b.ada.memory)
 		requireCode(t, err, "show", "42501")
+		// Nor what is superseded, and seen once it holds again.
+		newer := query[uuid.UUID](t, pool, "SELECT hippocampus.remember('ada', 'shop', 'newer')")[0]
+		_, err = pool.Exec(t.Context(), "UPDATE hippocampus.memories SET superseded_by = $2 WHERE id = $1", b.ada.memory, newer)
+		require.NoError(t, err)
+		_, err = try(t.Context(), pool, "UPDATE hippocampus.memories SET visibility = 'app', shared_by = 'bea' WHERE id = $1", b.ada.memory)
+		requireCode(t, err, "show what is superseded", "42501")
+		_, err = try(t.Context(), pool, "SELECT hippocampus.share_memory('ada', 'shop', $1)", b.ada.memory)
+		requireCode(t, err, "share what is superseded", "HC011")
+		_, err = pool.Exec(t.Context(), "UPDATE hippocampus.memories SET superseded_by = NULL WHERE id = $1", b.ada.memory)
+		require.NoError(t, err)
 		_, err = pool.Exec(t.Context(), "SELECT hippocampus.share_memory('ada', 'shop', $1)", b.ada.memory)
 		require.NoError(t, err)
 		_, err = try(t.Context(), pool, "UPDATE hippocampus.memories SET shared_by = 'bea' WHERE id = $1", b.ada.memory)
