@@ -49,6 +49,8 @@ BEGIN
     PERFORM hippocampus._check_each_of('p_memory_types', p_memory_types, ARRAY['episodic', 'semantic', 'summary']);
     PERFORM hippocampus._check_each_of('p_categories', p_categories,
         ARRAY['chat', 'observation', 'task', 'decision', 'tool-use', 'error', 'insight', 'other']);
+    PERFORM hippocampus._check_tags('p_tags', p_tags);
+    PERFORM hippocampus._check_time('p_now', p_now);
     v_serving := hippocampus._query_generation(public.vector_dims(p_query_embedding));
     v_weights := hippocampus._ranking(p_app_name, p_profile, v_serving.model);
     v_text := coalesce(v_weights -> 'text', '0');

@@ -375,6 +375,8 @@ func TestSearchMemory(t *testing.T) {
 			{"HC009", "p_categories is 'fun'", "'u', 'a', 'tea', p_categories => '{chat,fun}'"},
 			{"HC009", "p_memory_types is 'dream'", "'u', 'a', 'tea', p_memory_types => '{dream}'"},
 			{"HC009", "p_memory_types is null", "'u', 'a', 'tea', p_memory_types => '{NULL}'"},
+			{"HC009", "p_tags has a tag that is null", "'u', 'a', 'tea', p_tags => '{NULL}'"},
+			{"HC009", "p_now is null", "'u', 'a', '', p_now => NULL"},
 			{"HC009", "p_profile is 'best'", "'u', 'a', 'tea', p_profile => 'best'"},
 			{"HC009", "p_profile is null", "'u', 'a', 'tea', p_profile => NULL"},
 		} {
