@@ -1,6 +1,7 @@
 -- Deletes all of a user in an app: every row of every table that names both. The tables are the catalog's, so
 -- that none can be missed: those without keys to each other first (the indexes of words, vectors and labels), then
--- those that refer to others. What a tenant may not delete by itself (events, jobs) goes with its thread. The triggers
+-- those that refer to others. What a tenant may not delete by itself (events, jobs) goes with its thread, and what no index
+-- finds by its user with what it refers to, or all users' rows would be read for it. The triggers
 -- that take a deleted row out of those indexes are told that the user goes whole: row by row, they would read again
 -- every vector and word that is gone already.
 CREATE OR REPLACE FUNCTION hippocampus.forget_user(
@@ -35,7 +36,13 @@ BEGIN
             WHERE d.level < 16
         )
         SELECT d.relname FROM depth d
-        WHERE has_table_privilege(d.oid, 'DELETE')
+        WHERE has_table_privilege(d.oid, 'DELETE') AND (EXISTS (
+                SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                WHERE i.indrelid = d.oid AND i.indpred IS NULL AND a.attname = 'user_id')
+            OR NOT EXISTS (
+                SELECT FROM pg_constraint n JOIN tenant t ON t.oid = n.confrelid
+                WHERE n.conrelid = d.oid AND n.contype = 'f' AND n.confdeltype = 'c' AND NOT EXISTS (
+                    SELECT FROM pg_attribute a WHERE a.attrelid = d.oid AND a.attnum = ANY (n.conkey) AND NOT a.attnotnull)))
         GROUP BY d.oid, d.relname
         ORDER BY EXISTS (SELECT FROM pg_constraint n WHERE n.contype = 'f' AND d.oid IN (n.conrelid, n.confrelid)
                 AND 2 = (SELECT count(*) FROM tenant t WHERE t.oid IN (n.conrelid, n.confrelid))),

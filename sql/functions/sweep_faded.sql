@@ -27,7 +27,7 @@ BEGIN
     LOOP
         IF p_app_name IS NULL THEN
             SELECT m.app_name INTO v_app_name FROM hippocampus.memories m
-            WHERE m.app_name > coalesce(v_app_name, '') ORDER BY m.app_name LIMIT 1;
+            WHERE m.app_name > coalesce(v_app_name, '') AND m.forget_at <= 'infinity' ORDER BY m.app_name LIMIT 1;
         END IF;
         EXIT WHEN v_app_name IS NULL;
         v_hash := hippocampus._retention_hash(v_app_name);

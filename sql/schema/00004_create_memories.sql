@@ -75,7 +75,9 @@ CREATE INDEX memories_thread_id_idx ON hippocampus.memories (thread_id, from_seq
 CREATE INDEX memories_to_seq_idx ON hippocampus.memories (thread_id, to_seq) WHERE memory_type = 'episodic' AND to_seq > from_seq;
 -- The order in which retention walks through the memories, of all tenants or of one.
 CREATE INDEX memories_created_at_idx ON hippocampus.memories (user_id, app_name, created_at, id);
-CREATE INDEX memories_forget_at_idx ON hippocampus.memories (app_name, forget_policy, forget_at);
+-- By app alone: for who asks when memories fade, and for nobody else, which the condition says. Of an app that is new to the
+-- statistics a planner expects one row, and would read all users' for each look at one.
+CREATE INDEX memories_forget_at_idx ON hippocampus.memories (app_name, forget_policy, forget_at) WHERE forget_at IS NOT NULL;
 CREATE INDEX memories_superseded_by_idx ON hippocampus.memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_token_count_exact_idx ON hippocampus.memories (created_at) WHERE NOT token_count_exact;
 COMMENT ON TABLE hippocampus.memories IS

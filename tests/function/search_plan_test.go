@@ -65,3 +65,56 @@ func TestVectorsOfOneUserAreRead(t *testing.T) {
 		require.Less(t, read()-before, most, user)
 	}
 }
+
+// TestUserOfANewApp is about one user of a few memories, of an app whom the statistics know nothing of: what is theirs is
+// read, and not what all users of the app have.
+func TestUserOfANewApp(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(t, "SELECT hippocampus.remember('user ' || n % 3, 'app ' || n % 7, 'tea ' || n, p_now => $1) FROM generate_series(1, 300) n", b.now)
+	b.exec(t, "ANALYZE hippocampus.memories")
+	b.exec(t, "SET LOCAL session_replication_role = replica") // many rows, without what triggers make of them
+	b.exec(t, `INSERT INTO hippocampus.memories (user_id, app_name, content, content_hash, token_count, created_at, occurred_from, occurred_until)
+		SELECT $1 || n % 20, $2, 'tea', sha256(int8send(n)), 1, $3, $3, $3 FROM generate_series(1, 30000) n`, b.UserID, b.AppName, b.now)
+	b.exec(t, "SET LOCAL session_replication_role = origin")
+	id := b.remember(t, "green tea")
+	other := b.remember(t, "black tea")
+	read := func() int64 {
+		t.Helper()
+		return get[int64](t, b, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'hippocampus.memories'::regclass")
+	}
+	b.policy(t, `{"sharing": true}`)
+	for _, call := range []string{
+		"recall($1, $2)", "list_memories($1, $2)", "memories_in_time_slice($1, $2, NULL, NULL)", "get_context_window($1, $2, 'tea')", "preview_retention($1, $2)",
+		"put_embedding($1, $2, 'memory', $3, array_fill(1, ARRAY[64])::public.vector)", "record_access($1, $2, ARRAY[$3::uuid])",
+		"link_memories($1, $2, $3, $4)", "linked_memories($1, $2, $3)", "share_memory($1, $2, $3)", "sweep_retention(p_user_id => $1, p_app_name => $2)",
+		"trim_memories(p_user_id => $1, p_app_name => $2)", "forget($1, $2, ARRAY[$3::uuid])", "forget_user($1, $2)",
+	} {
+		before := read()
+		b.exec(t, "SELECT hippocampus."+call+" WHERE $1 || $2 <> '' AND $3::uuid <> $4::uuid", b.UserID, b.AppName, id, other)
+		require.Less(t, read()-before, int64(500), call)
+	}
+}
+
+// TestForgettingAUserReadsWhatIsTheirs is about the tables that no index has by user.
+func TestForgettingAUserReadsWhatIsTheirs(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(t, "SET LOCAL session_replication_role = replica") // many rows, without the memories that they are of
+	b.exec(t, "INSERT INTO hippocampus.memory_roles (memory_id, user_id, app_name) SELECT gen_random_uuid(), 'other', $1 FROM generate_series(1, 5000)", b.AppName)
+	b.exec(t, `INSERT INTO hippocampus.memory_links (from_id, to_id, user_id, app_name)
+		SELECT r.memory_id, gen_random_uuid(), r.user_id, r.app_name FROM hippocampus.memory_roles r`)
+	b.exec(t, "SET LOCAL session_replication_role = origin")
+	green, black := b.remember(t, "green tea"), b.remember(t, "black tea")
+	b.exec(t, "SELECT hippocampus.link_memories($1, $2, $3, $4)", b.UserID, b.AppName, green, black)
+	b.exec(t, "INSERT INTO hippocampus.memory_roles (memory_id, user_id, app_name) VALUES ($1, $2, $3)", green, b.UserID, b.AppName)
+	b.exec(t, "ANALYZE hippocampus.memory_links, hippocampus.memory_roles")
+	b.exec(t, "SET LOCAL random_page_cost = 4") // or a whole index would be read, which nothing counts
+	const read = "SELECT sum(seq_tup_read)::bigint FROM pg_stat_xact_user_tables WHERE relid IN ('hippocampus.memory_links'::regclass, 'hippocampus.memory_roles'::regclass)"
+	before := get[int64](t, b, read)
+	b.exec(t, "SELECT hippocampus.forget_user($1, $2)", b.UserID, b.AppName)
+	require.Equal(t, before, get[int64](t, b, read))
+	for _, table := range []string{"memory_links", "memory_roles"} {
+		require.Equal(t, 5000, get[int](t, b, "SELECT count(*) FROM hippocampus."+table), table)
+	}
+}
