@@ -27,18 +27,11 @@ func TestMetrics(t *testing.T) {
 	b.wait(t, good, "completed")
 	b.wait(t, bad, "failed")
 	b.drain(t)
-	families, err := registry.Gather()
-	require.NoError(t, err)
-	got := map[string]float64{}
-	for _, family := range families {
-		for _, metric := range family.GetMetric() {
-			key := family.GetName()
-			for _, label := range metric.GetLabel() {
-				key += " " + label.GetValue()
-			}
-			got[key] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
-		}
-	}
+	var got map[string]float64
+	b.eventually(t, "the end of the jobs, which is after their commit", func() bool {
+		got = gather(t, registry)
+		return got["hippocampus_worker_job_seconds consolidate completed"]+got["hippocampus_worker_job_seconds consolidate failed"] == 2
+	})
 	for key, want := range map[string]float64{
 		"hippocampus_consolidation_jobs failed":                    1,
 		"hippocampus_consolidation_jobs pending":                   0,
@@ -58,4 +51,22 @@ func TestMetrics(t *testing.T) {
 		require.Contains(t, got, key)
 		require.InDelta(t, want, got[key], 0, key)
 	}
+}
+
+// gather gives every metric by its name and the values of its labels.
+func gather(t *testing.T, registry *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	got := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			key := family.GetName()
+			for _, label := range metric.GetLabel() {
+				key += " " + label.GetValue()
+			}
+			got[key] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue() + float64(metric.GetHistogram().GetSampleCount())
+		}
+	}
+	return got
 }
