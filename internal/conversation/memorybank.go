@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -59,8 +60,8 @@ func readMemoryBank(raw []byte) ([]*Conversation, error) {
 		return nil, fmt.Errorf("read MemoryBank: %w", err)
 	}
 	b := &memoryBank{at: map[string]*Conversation{}}
-	for _, user := range sortedKeys(users) {
-		for _, date := range sortedKeys(users[user].History) {
+	for _, user := range slices.Sorted(maps.Keys(users)) {
+		for _, date := range slices.Sorted(maps.Keys(users[user].History)) {
 			for i, said := range users[user].History[date] {
 				e := &exchange{Date: date, ID: fmt.Sprintf("%s#%d", date, i), Query: said.Query, Response: said.Response, User: user}
 				if err := b.add(e); err != nil {
@@ -107,13 +108,4 @@ func (b *memoryBank) add(e *exchange) error {
 		})
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
