@@ -34,10 +34,18 @@ func (w *Worker) drained() []string {
 	if w.takesShared() {
 		queues = append(queues, queueConsolidation, queueSweep)
 	}
-	for _, g := range w.joined() {
+	for _, g := range w.embedding() {
 		queues = append(queues, embedQueue(g))
 	}
 	return queues
+}
+
+// embedding are the generations whose vectors Drain waits for: none while the embedder makes none.
+func (w *Worker) embedding() []int32 {
+	if w.refused.Load() != nil {
+		return nil
+	}
+	return w.joined()
 }
 
 // tellWaiting logs what Drain waits for: a job of a worker that died looks as if it ran until it is rescued.
@@ -74,7 +82,7 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 			}},
 			{"rows to embed", func(ctx context.Context) (bool, error) {
 				due, err := w.queries.EmbeddingDueGenerations(ctx, tx)
-				return slices.ContainsFunc(due, func(g int32) bool { return slices.Contains(w.joined(), g) }), err
+				return slices.ContainsFunc(due, func(g int32) bool { return slices.Contains(w.embedding(), g) }), err
 			}},
 			{"tokens to count", func(ctx context.Context) (bool, error) {
 				if !w.takesShared() {
@@ -97,7 +105,8 @@ func (w *Worker) isLeft(ctx context.Context) (what string, err error) {
 
 // Drain waits until nothing is left to do: no consolidation that has not ended, no row to embed with
 // this worker's model, no token to count. It waits for retries, too, so bound it by the context where a model may fail. Rows
-// whose next try is put off don't count. The worker must have been started.
+// whose next try is put off don't count. Where the embedder refuses to make any vector (a key, a name or a dimension that
+// somebody has to mend), it fails when all else is done. The worker must have been started.
 func (w *Worker) Drain(ctx context.Context) error {
 	notice := time.NewTicker(drainNotice)
 	defer notice.Stop()
@@ -105,6 +114,9 @@ func (w *Worker) Drain(ctx context.Context) error {
 		left, err := w.isLeft(ctx)
 		if err != nil {
 			return fmt.Errorf("look for what is left to do: %w", db.Wrap(err))
+		}
+		if refused := w.refused.Load(); left == "" && refused != nil {
+			return fmt.Errorf("rows are left without a vector: %w", refused)
 		}
 		if left == "" {
 			return nil

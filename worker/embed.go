@@ -198,6 +198,7 @@ func (b *embedBatch) put(ctx context.Context, rows []*queuedRow, vectors [][]flo
 	switch {
 	case err == nil:
 		b.embedded += len(rows)
+		b.refused.Store(nil)
 		b.metrics.embedded.Add(float64(len(rows)))
 		b.Worker.embedded.Add(int64(len(rows)))
 		return nil
@@ -291,6 +292,7 @@ func (w *Worker) pauseEmbedding(reason error) time.Duration {
 	var failure *model.Error
 	if errors.As(reason, &failure) {
 		if failure.Kind == model.KindRejected || errors.Is(reason, model.ErrDimension) { // a key, a name or a number that somebody has to mend
+			w.refused.Store(failure)
 			wait = jitter(embedRetryBase)
 		}
 		wait = max(wait, failure.RetryAfter)

@@ -210,6 +210,20 @@ func TestEmbed(t *testing.T) {
 		require.EqualValues(t, 1, calls.Load())
 	})
 
+	t.Run("RefusedToTheEnd", func(t *testing.T) {
+		t.Parallel()
+		// A drain does all that needs no vector, and does not wait for a key.
+		b := setup(t, &script{embed: func(context.Context, []string) ([][]float32, error) {
+			return nil, &model.Error{Kind: model.KindRejected, Operation: "embed", Provider: "script", Status: 401}
+		}}, nil)
+		id := b.enqueue(t, b.pool, b.thread(t, "one"), worker.FastReplay)
+		b.start(t)
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		require.EqualError(t, b.Drain(ctx), "rows are left without a vector: script embed: rejected (HTTP 401)")
+		b.wait(t, id, "completed")
+	})
+
 	t.Run("WrongDimension", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{embed: func(_ context.Context, texts []string) ([][]float32, error) {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/hippocampus-memory/hippocampus/db"
+	"github.com/hippocampus-memory/hippocampus/model"
 )
 
 // schema is where River's tables are.
@@ -58,6 +59,9 @@ type Worker struct {
 
 	// embedPause keeps this process from asking an embedder that asked for patience.
 	embedPause pause
+
+	// refused is why the embedder makes no vector until somebody has mended a setting; nil once it has made one.
+	refused atomic.Pointer[model.Error]
 }
 
 // New makes a worker. Its pool's login must be a member of hippocampus_worker. The pool needs a

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -95,7 +96,7 @@ at any moment it leaves the old index serving, and the next rebuild may begin at
 }
 
 func (a *app) rebuildAnchors(ctx context.Context, e *engine) (*worker.AnchorResult, error) {
-	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
+	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.warner(slog.LevelInfo), Models: e.models})
 	if err != nil {
 		return nil, err
 	}

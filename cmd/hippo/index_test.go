@@ -262,6 +262,19 @@ func TestReembedAnotherDimension(t *testing.T) {
 	require.Contains(t, message, "vector 0 has 3 values, want 96: the dimension that is set is not the model's own")
 }
 
+// Whose embedder refuses has the documents, and is told why they have no vectors, once all is done that can be.
+func TestIndexRefused(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	t.Cleanup(server.Close)
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	r.env["OPENAI_BASE_URL"], r.env["HIPPOCAMPUS_EMBEDDING_PROVIDER"] = server.URL, "openai"
+	code, stdout, stderr := r.run(t.Context(), "index", write(t, "tea.md", "# Tea", "It is green."))
+	require.Equal(t, command.ExitFailed, code)
+	require.Contains(t, stdout, "tea.md")
+	require.Contains(t, stderr, "hippo: rows are left without a vector: openai embed: rejected (HTTP 401): Unauthorized; check OPENAI_API_KEY")
+}
+
 // Who looks on without a terminal is told why there is no progress.
 func TestReembedUnavailable(t *testing.T) {
 	t.Parallel()
@@ -277,5 +290,6 @@ func TestReembedUnavailable(t *testing.T) {
 		return said.Write(text)
 	}), func(name string) string { return r.env[name] })
 	require.Equal(t, command.ExitInterrupted, a.run(ctx, []string{"reembed", "--provider", "openai", "--model", "other", "--dimension", "96"}))
-	require.Contains(t, said.String(), "hippo: rows get no vector, and are tried again: openai embed: unavailable (HTTP 502)")
+	require.Contains(t, said.String(), "the embedder fails; will try again")
+	require.Contains(t, said.String(), "openai embed: unavailable (HTTP 502)")
 }

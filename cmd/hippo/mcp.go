@@ -88,13 +88,9 @@ func mcpTools(e *engine, f *mcpFlags) []*tools.Tool {
 }
 
 func (a *app) serveMCP(ctx context.Context, e *engine, f *mcpFlags, tokens *mcpserver.Tokens) error {
-	level := slog.LevelWarn
-	if a.verbose {
-		level = slog.LevelDebug
-	}
 	config := &mcpserver.Config{
 		Instructions: "A lasting memory. Recall before you answer what may have been said before; remember what will matter later.",
-		Logger:       slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level})),
+		Logger:       a.warner(slog.LevelDebug),
 		Tools:        mcpTools(e, f),
 		Version:      command.Version(),
 	}

@@ -25,6 +25,16 @@ func (a *app) logger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
+// warner tells of what goes wrong in the background, where a command waits for it: nobody else would. With -v it
+// tells of a level more.
+func (a *app) warner(verbose slog.Level) *slog.Logger {
+	level := slog.LevelWarn
+	if a.verbose {
+		level = verbose
+	}
+	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))
+}
+
 func (a *app) url() string { return cmp.Or(a.databaseURL, a.getenv("DATABASE_URL")) }
 
 func (a *app) openPool(ctx context.Context) (*pgxpool.Pool, error) {
@@ -113,7 +123,7 @@ func fitting(err error) error {
 
 // withWorker runs a worker in this process beside fn, and lets fn have it.
 func (a *app) withWorker(ctx context.Context, e *engine, fn func(*worker.Worker) error) error {
-	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.logger(), Models: e.models})
+	w, err := worker.New(e.pool, &worker.Config{Counter: e.counter, Logger: a.warner(slog.LevelInfo), Models: e.models})
 	if err != nil {
 		return err
 	}

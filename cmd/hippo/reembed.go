@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -96,7 +97,7 @@ func (a *app) fillGeneration(ctx context.Context, f *reembedFlags) error {
 		return fmt.Errorf("begin a generation: %w", db.Wrap(err))
 	}
 	w, err := worker.New(pool, &worker.Config{
-		Counter: counter, EmbedOnly: true, Logger: a.logger(), MaxEmbedRate: f.rate, Models: models, SweepInterval: time.Second,
+		Counter: counter, EmbedOnly: true, Logger: a.warner(slog.LevelInfo), MaxEmbedRate: f.rate, Models: models, SweepInterval: time.Second,
 	})
 	if err != nil {
 		return err
@@ -178,8 +179,8 @@ func droppedError(number int32) error {
 	return fmt.Errorf("generation %d was dropped by somebody else", number)
 }
 
-// watchGeneration draws the progress of a generation until every row that can be embedded is, and says why some
-// are not. It tells how many can't be.
+// watchGeneration draws the progress of a generation until every row that can be embedded is. It tells how many
+// can't.
 func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number int32) (lacking int64, err error) {
 	g, err := countGeneration(ctx, pool, number)
 	if err != nil {
@@ -187,7 +188,6 @@ func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number in
 	}
 	bar := a.progress(int(max(g.Total, 1)), "embedding")
 	defer func() { _ = bar.Finish() }()
-	told := ""
 	for wait := firstLook; ; wait = min(wait*3/2, lastLook) {
 		p, err := db.New().EmbeddingProgress(ctx, pool, number)
 		switch {
@@ -197,15 +197,6 @@ func (a *app) watchGeneration(ctx context.Context, pool *pgxpool.Pool, number in
 			return 0, droppedError(number)
 		case p.QueuedAt != nil && p.Tried == 0:
 			return p.Lacking, nil
-		}
-		cause, err := whyMissing(ctx, pool, number)
-		if err != nil {
-			return 0, err
-		}
-		if cause != "" && cause != told {
-			a.clearBar()
-			fmt.Fprintf(a.stderr, "hippo: rows get no vector, and are tried again: %s\n", cause)
-			told = cause
 		}
 		_ = bar.Set64(min(max(p.Looked-p.Waiting, 0), g.Total))
 		select {
