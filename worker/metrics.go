@@ -128,7 +128,7 @@ func (m *metrics) collectDatabase(ctx context.Context, ch chan<- prometheus.Metr
 		return err
 	}
 	rows, err := w.pool.Query(ctx, `SELECT r.kind, r.state::text, count(*) FROM hippocampus.river_job r
-		WHERE r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled') OR r.state = 'discarded' AND r.attempt > 0
+		WHERE r.state IN ('available', 'pending', 'retryable', 'running', 'scheduled') OR r.state = 'discarded' AND NOT r.metadata ? 'unique_key_conflict'
 		GROUP BY r.kind, r.state`)
 	if err != nil {
 		return err

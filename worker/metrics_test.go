@@ -27,11 +27,15 @@ func TestMetrics(t *testing.T) {
 	b.wait(t, good, "completed")
 	b.wait(t, bad, "failed")
 	b.drain(t)
+	_, err := b.pool.Exec(t.Context(), `INSERT INTO hippocampus.river_job (attempt, kind, args, max_attempts, queue, state, finalized_at, metadata)
+		VALUES (1, 'embed', '{}', 25, 'sweep', 'discarded', now(), '{"unique_key_conflict": "scheduler_discarded"}')`)
+	require.NoError(t, err)
 	var got map[string]float64
 	b.eventually(t, "the end of the jobs, which is after their commit", func() bool {
 		got = gather(t, registry)
 		return got["hippocampus_worker_job_seconds consolidate completed"]+got["hippocampus_worker_job_seconds consolidate failed"] == 2
 	})
+	require.NotContains(t, got, "hippocampus_river_jobs embed discarded") // it gave way to its double
 	for key, want := range map[string]float64{
 		"hippocampus_consolidation_jobs failed":                    1,
 		"hippocampus_consolidation_jobs pending":                   0,

@@ -67,11 +67,11 @@ BEGIN
         CASE WHEN v_gone > 10000 THEN 'The worker takes them out each minute; without one, call fold_terms for their users (unindexed_rows).' ELSE '' END;
     IF has_table_privilege('hippocampus.river_job', 'SELECT') THEN -- the worker's and the service's
         SELECT count(*) INTO v_discarded FROM hippocampus.river_job j
-        WHERE j.state = 'discarded' AND j.attempt > 0 -- not one that gave way to its double
+        WHERE j.state = 'discarded' AND NOT j.metadata ? 'unique_key_conflict' -- not one that gave way to its double
           AND j.finalized_at > p_now - interval '7 days';
         RETURN QUERY SELECT 'discarded_jobs', CASE WHEN v_discarded > 0 THEN 'error' ELSE 'ok' END,
             format('jobs given up in 7 days: %s', v_discarded),
-            CASE WHEN v_discarded > 0 THEN 'See hippocampus.river_job (kind, errors) WHERE state = ''discarded'' AND attempt > 0.' ELSE '' END;
+            CASE WHEN v_discarded > 0 THEN 'See hippocampus.river_job (kind, errors) WHERE state = ''discarded'' AND NOT metadata ? ''unique_key_conflict''.' ELSE '' END;
     END IF;
 END
 $fn$;

@@ -69,8 +69,10 @@ func TestDoctor(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		require.Equal(t, "ok", findings(t, b)["discarded_jobs"].Status)
-		b.exec(t, `INSERT INTO hippocampus.river_job (kind, args, max_attempts, queue, state, finalized_at)
-			VALUES ('embed', '{}', 1, 'sweep', 'discarded', $1)`, b.now.Add(-day)) // River's scheduler: its double waits already
+		for attempt := range 2 { // River's scheduler, also after a failure or a worker's end: its double waits already
+			b.exec(t, `INSERT INTO hippocampus.river_job (attempt, kind, args, max_attempts, queue, state, finalized_at, metadata)
+				VALUES ($2, 'embed', '{}', 25, 'sweep', 'discarded', $1, '{"unique_key_conflict": "scheduler_discarded"}')`, b.now.Add(-day), attempt)
+		}
 		require.Equal(t, "ok", findings(t, b)["discarded_jobs"].Status)
 		b.exec(t, `INSERT INTO hippocampus.river_job (attempt, kind, args, max_attempts, queue, state, finalized_at)
 			VALUES (1, 'embed', '{}', 1, 'sweep', 'discarded', $1)`, b.now.Add(-day))
