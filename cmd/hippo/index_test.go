@@ -293,3 +293,13 @@ func TestReembedUnavailable(t *testing.T) {
 	require.Contains(t, said.String(), "the embedder fails; will try again")
 	require.Contains(t, said.String(), "openai embed: unavailable (HTTP 502)")
 }
+
+// A model that is named, but that its provider would not use, fills no generation by another.
+func TestReembedNamesItsProvider(t *testing.T) {
+	t.Parallel()
+	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
+	message := r.fails(command.ExitUsage, "reembed", "--model", "nomic-embed-text")
+	require.Contains(t, message, `--model is "nomic-embed-text", but the vectors would be of offline/hash-v1`)
+	status, _ := r.ok("reembed", "status")
+	require.NotContains(t, status, "building")
+}

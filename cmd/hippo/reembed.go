@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -138,7 +139,15 @@ func (a *app) openNextModels(ctx context.Context, pool *pgxpool.Pool, f *reembed
 	}
 	next := *a
 	next.getenv = func(name string) string { return cmp.Or(said[name], a.getenv(name)) }
-	return next.openModels(ctx, pool)
+	models, err := next.openModels(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	// A provider that has one model, or asks its language model, would make the whole generation by that.
+	if name := models.Embedder.Name(); f.model != "" && !strings.HasSuffix(name, "/"+f.model) {
+		return nil, errors.Join(command.Usagef("--model is %q, but the vectors would be of %s: name who has that model with --provider", f.model, name), models.Close())
+	}
+	return models, nil
 }
 
 // explainMissing is the error of a generation whose every row was tried, and some in vain. It never
