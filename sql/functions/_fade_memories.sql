@@ -1,6 +1,7 @@
 -- Deletes memories whose time is over, which is not forgetting: what was made of them stays, and inherits what they
 -- were made of and told, by which forgetting finds it. The caller holds them. One whose clusters, insights or sources
 -- somebody else holds, who may be forgetting them, is left for the next sweep: nobody is waited for. What is pinned stays.
+-- Their words are taken out later, user by user: what one has written into its index by hand is not to end a sweep of all.
 CREATE OR REPLACE FUNCTION hippocampus._fade_memories(
     p_ids uuid[],
     p_user_ids text[],
@@ -14,6 +15,7 @@ AS $fn$
 DECLARE
     v record;
     v_deleted integer;
+    v_fold_later text := coalesce(current_setting('hippocampus.fold_later', true), '');
 BEGIN
     WITH going AS MATERIALIZED (
         SELECT g.id, g.user_id, g.app_name FROM unnest(p_ids, p_user_ids, p_app_names) AS g (id, user_id, app_name)
@@ -42,9 +44,11 @@ BEGIN
     IF v.tied THEN
         PERFORM hippocampus._inherit_sources(v.ids, v.user_ids, v.app_names);
     END IF;
+    PERFORM set_config('hippocampus.fold_later', 'on', true);
     DELETE FROM hippocampus.memories m USING unnest(v.ids, v.user_ids, v.app_names) AS g (id, user_id, app_name)
     WHERE m.id = g.id AND m.user_id = g.user_id AND m.app_name = g.app_name;
     GET DIAGNOSTICS v_deleted = ROW_COUNT;
+    PERFORM set_config('hippocampus.fold_later', v_fold_later, true);
     RETURN v_deleted;
 END
 $fn$;

@@ -19,7 +19,8 @@ BEGIN
             ARRAY[NEW.memory_type = 'episodic' AND hippocampus._only_asks(NEW.content)]);
         INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
         SELECT NEW.id, NEW.user_id, NEW.app_name, 'memory', g.generation
-        FROM hippocampus.embedding_models g WHERE g.status <> 'retired';
+        FROM hippocampus.embedding_models g WHERE g.status <> 'retired'
+        ON CONFLICT (row_id, user_id, app_name, generation) DO NOTHING; -- a bound login may have queued it by hand, and no sweep is to end by that
     END IF;
     RETURN NULL;
 END

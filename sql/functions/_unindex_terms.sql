@@ -1,7 +1,7 @@
 -- Takes rows out of the index of words: notes them, and takes them out of the lists at once where nobody else is at the
 -- user's postings. Of a sweep, with more than 1,000 rows of a user or more than 8 users, only when a quarter of what a
 -- user has is to go, since then the lists are written anew for all. What is left is taken out by the user's next
--- writer, by the worker within a minute, or by fold_terms.
+-- writer, by the worker within a minute, or by fold_terms. So is all where hippocampus.fold_later is set, see _fade_memories.
 CREATE OR REPLACE FUNCTION hippocampus._unindex_terms(
     p_source text,
     p_ids uuid[],
@@ -15,6 +15,9 @@ DECLARE
     v_user record;
 BEGIN
     PERFORM hippocampus._note_unindexed(p_source, p_ids, p_user_ids, p_app_names);
+    IF current_setting('hippocampus.fold_later', true) = 'on' THEN
+        RETURN;
+    END IF;
     FOR v_user IN
         SELECT o.user_id, o.app_name FROM (
             SELECT u.user_id, u.app_name, count(*) AS rows, count(*) OVER () AS users FROM unnest(p_user_ids, p_app_names) AS u (user_id, app_name)

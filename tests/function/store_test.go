@@ -382,7 +382,11 @@ func TestStoreTTL(t *testing.T) {
 		b.now = b.now.Add(6 * time.Minute)
 		require.Equal(t, []int{2, 1, 0}, []int{sweep(), sweep(), sweep()})
 		require.Equal(t, []string{"d", "e"}, list[string](t, b, "SELECT key FROM hippocampus.store_items WHERE user_id = $1 ORDER BY key", b.UserID))
-		require.Equal(t, 2, get[int](t, b, "SELECT count(*) FROM hippocampus.row_terms WHERE user_id = $1 AND 'tea' = ANY (terms)", b.UserID))
+		// Their words are found no more, and taken out by whoever comes next to this user.
+		words := "SELECT count(*) FROM hippocampus.row_terms r WHERE r.user_id = $1 AND 'tea' = ANY (r.terms)"
+		require.Equal(t, 2, get[int](t, b, words+" AND NOT EXISTS (SELECT FROM hippocampus.unindexed_rows n WHERE n.id = r.id)", b.UserID))
+		b.exec(t, "SELECT hippocampus.fold_terms($1, $2)", b.UserID, b.AppName)
+		require.Equal(t, 2, get[int](t, b, words, b.UserID))
 		require.Equal(t, 2, get[int](t, b, "SELECT count(*) FROM hippocampus.embedding_queue WHERE user_id = $1", b.UserID))
 		b.refuses(t, "HC009", "p_limit is 0", "SELECT hippocampus.sweep_store(0)")
 	})

@@ -231,6 +231,48 @@ func TestClaims(t *testing.T) {
 			WHERE t.user_id = 'ada' AND t.app_name = 'shop' AND t.source = 'memory'`))
 	})
 
+	// Retention goes over the rows of all tenants in one statement, and so do the triggers that follow it.
+	t.Run("CannotKeepSweepsFromOthers", func(t *testing.T) {
+		t.Parallel()
+		for name, statements := range map[string][]string{
+			"ByWordsThatCannotBeWrittenAnew": {`INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
+				SELECT nextval('hippocampus.row_terms_number_seq'), gen_random_uuid(), 1, false, 'ada', 'shop', s, array_fill('a'::text, ARRAY[200]),
+					array_fill(1::smallint, ARRAY[200]) FROM unnest(ARRAY['memory', 'store']) s`,
+				"UPDATE hippocampus.posting_totals SET removed = 1000"},
+			"ByListsThatCannotGrow": {`INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
+				SELECT 9223372036854775807, 'ada', 'shop', 'memory', 'tea', '{}', '{1}', '{}', '{}'`,
+				`INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
+				SELECT gen_random_uuid(), 1, false, 'ada', 'shop', 'memory', '{tea}', '{1}' FROM generate_series(1, 64)`},
+			"ByAQueueOfItsOwn": {`INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
+				SELECT m.id, 'ada', 'shop', 'memory', 1 FROM hippocampus.memories m WHERE m.superseded_by IS NOT NULL`},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				pool := dbtest.As(t, b.admin, "hippocampus_tenant", &ada)
+				// What fades first brings back what it had superseded.
+				for _, sql := range append([]string{
+					`SELECT hippocampus.supersede('ada', 'shop', hippocampus.remember('ada', 'shop', 'tea ' || string_agg('w' || i, ' ')), '` + b.ada.memory.String() +
+						`') FROM generate_series(1, 1000) i`, // so many are folded at once
+					"UPDATE hippocampus.memories SET last_accessed_at = now() + interval '2 years' WHERE superseded_by IS NOT NULL",
+				}, statements...) {
+					_, err := pool.Exec(t.Context(), sql)
+					require.NoError(t, err, sql)
+				}
+				worker := dbtest.As(t, b.admin, "hippocampus_worker", nil)
+				for range 2 {
+					for _, sql := range []string{"SELECT hippocampus.sweep_retention(p_threshold => 0.1, p_now => now() + interval '2 years')",
+						"SELECT hippocampus.sweep_store(p_now => now() + interval '2 years')"} {
+						_, err := worker.Exec(t.Context(), sql)
+						require.NoError(t, err, sql)
+					}
+				}
+				require.Equal(t, []int{0}, query[int](t, b.admin, `SELECT (SELECT count(*) FROM hippocampus.memories m WHERE m.id = ANY ($1))
+					+ (SELECT count(*) FROM hippocampus.store_items)`, []uuid.UUID{b.ada.memory, b.bea.memory, b.bob.memory}))
+			})
+		}
+	})
+
 	t.Run("CannotTellWhatAConsolidationDid", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
