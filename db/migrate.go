@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
@@ -98,16 +99,24 @@ func NewMigrator(ctx context.Context, databaseURL string, config *MigratorConfig
 		connConfig.ConnectTimeout = connectTimeout
 	}
 	// The lock is held as long as it takes, whatever limits the login has.
-	for _, name := range []string{"idle_session_timeout", "lock_timeout", "statement_timeout"} {
+	for _, name := range []string{"idle_in_transaction_session_timeout", "idle_session_timeout", "lock_timeout", "statement_timeout"} {
 		connConfig.RuntimeParams[name] = "0"
 	}
 	connConfig.RuntimeParams["application_name"] = "hippocampus migrate"
 	connConfig.RuntimeParams[plainStrings] = "on"
+	connConfig.AfterConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+		return conn.Exec(ctx, sessionSettings).Close()
+	}
 	if m.conn, err = pgx.ConnectConfig(ctx, connConfig); err != nil {
 		return nil, connectError(connConfig, err)
 	}
 	return m, nil
 }
+
+// sessionSettings is what can't be said when connecting: Postgres has transaction_timeout from 17 on, and the URL may have
+// a time zone in any letter case. goose notes when it applied a migration in the session's time, and reads it as UTC.
+const sessionSettings = `SELECT pg_catalog.set_config(s.name, CASE s.name WHEN 'TimeZone' THEN 'UTC' ELSE '0' END, false)
+	FROM pg_catalog.pg_settings s WHERE s.name IN ('TimeZone', 'transaction_timeout')`
 
 // Close gives the connection, and with it the lock, back.
 func (m *Migrator) Close() error {

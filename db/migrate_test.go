@@ -188,6 +188,25 @@ func TestMigratorFunctions(t *testing.T) {
 func TestMigratorMigrations(t *testing.T) {
 	t.Parallel()
 
+	t.Run("NoLimitOfTheLogins", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		pool := newPool(t, databaseURL)
+		_, err := pool.Exec(t.Context(), `DO $$ DECLARE v_name text; BEGIN
+			FOR v_name IN SELECT s.name FROM pg_settings s WHERE s.name ~ '^(idle|lock|statement|transaction).*_timeout$' LOOP
+				EXECUTE format('ALTER DATABASE %I SET %I = ''1h''', current_database(), v_name);
+			END LOOP;
+		END $$`)
+		require.NoError(t, err)
+		_, err = files{migrations: map[string]string{"00099_note_limits.sql": `-- +goose Up
+			CREATE TABLE hippocampus.limits AS SELECT s.name FROM pg_catalog.pg_settings s
+			WHERE s.name ~ '^(idle|lock|statement|transaction).*_timeout$' AND s.setting <> '0';`}}.up(t.Context(), t, databaseURL)
+		require.NoError(t, err)
+		var limits []string
+		require.NoError(t, pool.QueryRow(t.Context(), "SELECT array_agg(l.name::text) FROM hippocampus.limits l").Scan(&limits))
+		require.Empty(t, limits)
+	})
+
 	t.Run("Breaking", func(t *testing.T) {
 		t.Parallel()
 		databaseURL := dbtest.Empty(t, "")

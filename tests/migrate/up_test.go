@@ -111,6 +111,9 @@ func TestUp(t *testing.T) {
 		up(t, plain, 0)
 		up(t, odd+"&search_path=pg_temp&statement_timeout=1ms&TimeZone=Asia/Tokyo&check_function_bodies=off&standard_conforming_strings=off", 0)
 		require.Equal(t, snapshot(t, plain), snapshot(t, odd))
+		status, err := migrator(t, odd, 0).Status(t.Context())
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), status.Migrations[0].AppliedAt, time.Hour)
 	})
 }
 
