@@ -30,6 +30,7 @@ type serverFacts struct {
 	ownerExists     bool    // the role hippocampus_owner
 	ownerGranted    bool    // the login may SET ROLE to it
 	versioned       bool    // goose's table is there
+	restored        bool    // and is not hippocampus_owner's
 }
 
 func (m *Migrator) facts(ctx context.Context) (*serverFacts, error) {
@@ -42,11 +43,14 @@ func (m *Migrator) facts(ctx context.Context) (*serverFacts, error) {
 		       EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = $2),
 		       EXISTS (SELECT FROM pg_catalog.pg_class c
 		               JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-		               WHERE n.nspname = $1 AND c.relname = 'goose_db_version')`
+		               WHERE n.nspname = $1 AND c.relname = 'goose_db_version'),
+		       EXISTS (SELECT FROM pg_catalog.pg_class c
+		               JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		               WHERE n.nspname = $1 AND c.relname = 'goose_db_version' AND pg_get_userbyid(c.relowner) <> $2)`
 	f := &serverFacts{}
 	err := m.conn.QueryRow(ctx, query, schemaName, ownerRole).Scan(
 		&f.version, &f.versionText, &f.standby, &f.login, &f.database, &f.vectorInstalled, &f.vectorAvailable,
-		&f.schemaOwner, &f.ownerExists, &f.versioned)
+		&f.schemaOwner, &f.ownerExists, &f.versioned, &f.restored)
 	if err != nil {
 		return nil, fmt.Errorf("look at the server: %w", err)
 	}
@@ -94,6 +98,9 @@ func (f *serverFacts) check() error {
 		return fmt.Errorf("%w: the server has pgvector %s, but Hippocampus needs %s or newer: install it there (%s)",
 			ErrServer, *f.vectorAvailable, minVectorVersion, vectorPackage(major))
 	}
+	if f.restored {
+		return f.notItsOwners()
+	}
 	if f.schemaOwner != nil && *f.schemaOwner != ownerRole {
 		return fmt.Errorf("%w: the schema %s belongs to %s: rename or drop it, or run ALTER SCHEMA %s OWNER TO %s",
 			ErrBootstrap, schemaName, *f.schemaOwner, schemaName, ownerRole)
@@ -113,12 +120,20 @@ func (m *Migrator) checkInstalled(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case f.restored:
+		return f.notItsOwners()
 	case !f.versioned || !f.ownerExists:
 		return fmt.Errorf("%w: the database %s has no Hippocampus: run migrate up", ErrNotMigrated, f.database)
 	case !f.ownerGranted:
 		return notOwner(f.login)
 	}
 	return nil
+}
+
+func (f *serverFacts) notItsOwners() error {
+	return fmt.Errorf("%w: what the schema %s of the database %s holds does not belong to %s, as after a restore that left "+
+		"owners and rights out: drop the schema, run what `migrate bootstrap` prints, and restore them too "+
+		"(without --no-owner and --no-acl)", ErrBootstrap, schemaName, f.database, ownerRole)
 }
 
 func notOwner(login string) error {

@@ -99,6 +99,26 @@ func TestLogin(t *testing.T) {
 		require.ErrorContains(t, err, "the schema hippocampus belongs to")
 	})
 
+	t.Run("RestoredWithoutOwners", func(t *testing.T) {
+		t.Parallel()
+		adminURL := dbtest.Empty(t, "")
+		up(t, adminURL, 0)
+		execute(t, adminURL, "ALTER TABLE hippocampus.goose_db_version OWNER TO CURRENT_USER")
+		m := migrator(t, adminURL, 0)
+		for _, schemaOwner := range []string{"hippocampus_owner", "CURRENT_USER"} {
+			execute(t, adminURL, "ALTER SCHEMA hippocampus OWNER TO "+schemaOwner)
+			for _, call := range []func() error{
+				func() error { _, err := m.Status(t.Context()); return err },
+				func() error { _, err := m.Up(t.Context()); return err },
+				func() error { return m.Validate(t.Context()) },
+			} {
+				err := call()
+				require.ErrorIs(t, err, db.ErrBootstrap)
+				require.ErrorContains(t, err, "without --no-owner and --no-acl")
+			}
+		}
+	})
+
 	for _, role := range []string{"reader", "service", "tenant", "worker"} {
 		t.Run("VersionIsReadAs "+role, func(t *testing.T) {
 			t.Parallel()
