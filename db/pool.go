@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -120,6 +121,8 @@ func RegisterTypes(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	)
 	found := false
 	types := conn.TypeMap()
+	// Where the server describes no statement (default_query_exec_mode exec or simple_protocol, for poolers), the Go type says what it is.
+	types.RegisterDefaultPgType([]uuid.UUID{}, "_uuid")
 	_, err = pgx.ForEachRow(rows, []any{&name, &oid, &array}, func() error {
 		found = true
 		element := &pgtype.Type{Codec: &pgvector.VectorCodec{}, Name: name, OID: oid}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/pgvector/pgvector-go"
@@ -29,6 +30,17 @@ func TestNewPool(t *testing.T) {
 		require.Equal(t, in, half)
 		require.Equal(t, []float32{7}, vectors[0].Slice())
 	})
+
+	for _, mode := range []string{"exec", "simple_protocol"} {
+		t.Run("BehindAPooler "+mode, func(t *testing.T) {
+			t.Parallel()
+			pool := newPool(t, dbtest.URL(t)+"&default_query_exec_mode="+mode)
+			want := []uuid.UUID{uuid.New(), uuid.New()}
+			var got []uuid.UUID
+			require.NoError(t, pool.QueryRow(t.Context(), "SELECT $1::uuid[]", want).Scan(&got))
+			require.Equal(t, want, got)
+		})
+	}
 
 	t.Run("WithoutExtension", func(t *testing.T) {
 		t.Parallel()
