@@ -96,6 +96,26 @@ func TestUserOfANewApp(t *testing.T) {
 	}
 }
 
+// TestRememberReadsNoLog is about a user with a log of whom the statistics know nothing yet.
+func TestRememberReadsNoLog(t *testing.T) {
+	t.Parallel()
+	b := setupAlone(t)
+	b.exec(t, "ANALYZE hippocampus.events")
+	thread := b.thread(t)
+	b.exec(t, "SET LOCAL session_replication_role = replica")
+	b.exec(t, `INSERT INTO hippocampus.events (sequence_num, token_count, thread_id, user_id, app_name, author, content)
+		SELECT n, 1, $3, $1, $2, 'user', '"tea"' FROM generate_series(1, 10000) n`, b.UserID, b.AppName, thread)
+	b.exec(t, "SET LOCAL session_replication_role = origin")
+	read := func() int64 {
+		t.Helper()
+		return get[int64](t, b, "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relid = 'hippocampus.events'::regclass")
+	}
+	before := read()
+	b.remember(t, "green tea")
+	b.rememberWith(t, "black tea", "p_thread_id => $5, p_from_seq => 5000, p_to_seq => 5001", thread)
+	require.Less(t, read()-before, int64(10))
+}
+
 // TestForgettingAUserReadsWhatIsTheirs is about the tables that no index has by user.
 func TestForgettingAUserReadsWhatIsTheirs(t *testing.T) {
 	t.Parallel()
