@@ -65,7 +65,9 @@ each model running until then, so that both stay current.`,
 	flags.StringVar(&f.provider, "provider", "", "who makes its vectors: gemini, openai or offline (default: "+provider.EnvEmbedder+")")
 	flags.Float64Var(&f.rate, "rate", 0, "rows a second that this process embeds at most; 0 for no bound")
 	flags.BoolVar(&f.switchNow, "switch", false, "let it serve as soon as it is whole")
-	cmd.AddCommand(a.reembedStatus(), a.reembedSwitch(), a.reembedRollback(), a.reembedDrop())
+	cmd.AddCommand(a.reembedStatus(), a.reembedDrop(),
+		a.reembedTo("switch", "Let the generation serve that was filled", "building", "no generation is building: start one with hippo reembed"),
+		a.reembedTo("rollback", "Let the generation serve that served before", "standby", "no generation is standby: nothing can be rolled back"))
 	return cmd
 }
 
@@ -246,27 +248,6 @@ func (a *app) switchTo(ctx context.Context, pool *pgxpool.Pool, number int32, mi
 	return a.print(g, fmt.Sprintf("Generation %d (%s, %d dimensions) serves.", g.Generation, *g.Model, g.Dimension))
 }
 
-// withGeneration runs fn on the generation of a status.
-func (a *app) withGeneration(
-	ctx context.Context, status, missing string, fn func(*pgxpool.Pool, *db.EmbeddingModel) error,
-) error {
-	pool, err := a.openMigrated(ctx)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	all, err := db.New().EmbeddingModelList(ctx, pool)
-	if err != nil {
-		return fmt.Errorf("look at the generations: %w", db.Wrap(err))
-	}
-	for _, g := range all {
-		if g.Status == status {
-			return fn(pool, g)
-		}
-	}
-	return errors.New(missing)
-}
-
 func (a *app) reembedStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "Show how far each generation of vectors is", Args: command.NoArgs,
@@ -305,30 +286,27 @@ func (a *app) reembedStatus() *cobra.Command {
 	}
 }
 
-func (a *app) reembedSwitch() *cobra.Command {
+// reembedTo lets the generation of a status serve; none says that there is none.
+func (a *app) reembedTo(use, short, status, none string) *cobra.Command {
 	var missing int64
 	cmd := &cobra.Command{
-		Use: "switch", Short: "Let the generation serve that was filled", Args: command.NoArgs,
+		Use: use, Short: short, Args: command.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withGeneration(cmd.Context(), "building", "no generation is building: start one with hippo reembed",
-				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
+			pool, err := a.openMigrated(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer pool.Close()
+			all, err := db.New().EmbeddingModelList(cmd.Context(), pool)
+			if err != nil {
+				return fmt.Errorf("look at the generations: %w", db.Wrap(err))
+			}
+			for _, g := range all {
+				if g.Status == status {
 					return a.switchTo(cmd.Context(), pool, g.Generation, missing)
-				})
-		},
-	}
-	cmd.Flags().Int64Var(&missing, "missing", 0, "how many rows may lack a vector")
-	return cmd
-}
-
-func (a *app) reembedRollback() *cobra.Command {
-	var missing int64
-	cmd := &cobra.Command{
-		Use: "rollback", Short: "Let the generation serve that served before", Args: command.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.withGeneration(cmd.Context(), "standby", "no generation is standby: nothing can be rolled back",
-				func(pool *pgxpool.Pool, g *db.EmbeddingModel) error {
-					return a.switchTo(cmd.Context(), pool, g.Generation, missing)
-				})
+				}
+			}
+			return errors.New(none)
 		},
 	}
 	cmd.Flags().Int64Var(&missing, "missing", 0, "how many rows may lack a vector")
