@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ what was stored since the last rebuild. A line of the file is a question:
   {"id": "1", "kind": "hand", "query": "How …?", "project_anchors": ["…"], "paths": ["docs/a.md"]}
 
 --make N makes N questions by rule instead, from titles and headings, and --save writes them.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: command.AtMost(1, "one file of questions"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 1) == (made > 0) {
 				return command.Usagef("%s wants a file of questions, or --make", cmd.CommandPath())
@@ -40,15 +41,8 @@ what was stored since the last rebuild. A line of the file is a question:
 					return err
 				}
 				if save != "" {
-					file, err := os.Create(save)
-					if err != nil {
-						return fmt.Errorf("write questions: %w", err)
-					}
-					if err := bench.WriteCorf(file, queries); err != nil {
+					if err := writeFile(save, func(w io.Writer) error { return bench.WriteCorf(w, queries) }); err != nil {
 						return err
-					}
-					if err := file.Close(); err != nil {
-						return fmt.Errorf("write questions: %w", err)
 					}
 				}
 				r.Fact("Questions", "%d", len(queries))

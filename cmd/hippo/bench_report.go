@@ -149,11 +149,11 @@ func (a *app) printReport(r *report.Report) error {
 func writeFile(path string, write func(io.Writer) error) (err error) {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
+		return fmt.Errorf("write the results: %w", err)
 	}
 	defer func() {
 		if closeErr := file.Close(); err == nil && closeErr != nil {
-			err = fmt.Errorf("write the report: %w", closeErr)
+			err = fmt.Errorf("write the results: %w", closeErr)
 		}
 	}()
 	return write(file)

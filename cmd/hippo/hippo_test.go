@@ -323,6 +323,11 @@ func TestRun(t *testing.T) {
 		for _, args := range [][]string{
 			{},
 			{"remember"},
+			{"promote"},
+			{"promote", "3f2b8f2e-0000-4000-8000-000000000000", "x"},
+			{"rollback", "key", "x"},
+			{"learn", "save_memory", "{}", "x"},
+			{"bench", "corf", "a", "b"},
 			{"context"},
 			{"context", "--fact-ratio", "0.9", "x"},
 			{"context", "--language", "de", "x"},

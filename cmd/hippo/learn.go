@@ -32,12 +32,7 @@ func (a *app) learn() *cobra.Command {
   hippo learn load_skill '{"skill_name": "git"}' --skills ./skills
 
 index_memory waits until a worker has built the vector indexes, so one must run (see worker --help).`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 2 {
-				return command.Usagef("%d arguments, but there are a verb and its JSON", len(args))
-			}
-			return nil
-		},
+		Args: command.AtMost(2, "a verb and its JSON"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				verbs := tools.Experience(e.service, skills)
@@ -125,7 +120,7 @@ func (a *app) promote() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "promote MEMORY",
 		Short: "Make an experience an instruction that all users of the app see",
-		Args:  command.SomeArgs("the id of an experience"),
+		Args:  command.OneArg("the id of an experience"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := uuid.Parse(args[0])
 			if err != nil {
@@ -151,7 +146,7 @@ func (a *app) rollback() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rollback KEY",
 		Short: "Bring back an earlier version of an instruction, by default the one before",
-		Args:  command.SomeArgs("the key of an instruction"),
+		Args:  command.OneArg("the key of an instruction"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.withEngine(cmd.Context(), func(e *engine) error {
 				var to *int

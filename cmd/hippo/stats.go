@@ -34,8 +34,8 @@ func (a *app) stats() *cobra.Command {
 				}
 				fmt.Fprintf(a.stdout, "The memory of %s in %s\n\n", a.userID, a.appName)
 				if *s == (service.Stats{}) {
-					fmt.Fprintln(a.stdout, "It is empty: import a conversation, or name another with --user and --app.")
-					return nil
+					_, err := fmt.Fprintln(a.stdout, "It is empty: import a conversation, or name another with --user and --app.")
+					return err
 				}
 				t := a.table("WHAT", "COUNT")
 				t.row("threads", s.Threads)

@@ -165,3 +165,23 @@ func SomeArgs(what string) cobra.PositionalArgs {
 		return nil
 	}
 }
+
+// OneArg wants one argument, and says what it is.
+func OneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return Usagef("%s wants %s, but got %s", cmd.Name(), what, Count(int64(len(args)), "argument", "arguments"))
+		}
+		return nil
+	}
+}
+
+// AtMost refuses more than n arguments, and says what they are.
+func AtMost(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return Usagef("%s takes %s, but got %d arguments", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
+}
