@@ -139,14 +139,11 @@ func TestRun(t *testing.T) {
 			code int
 			want string
 		}{
-			"Argument":       {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
-			"DatabaseURL":    {[]string{"--database-url", "http://x"}, command.ExitUsage, "the database URL can't be read"},
-			"Dimension":      {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
-			"DimensionRange": {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
-			"Fields": {
-				[]string{"--database-url", good, "--fetch-cooldown", "1h"}, command.ExitUsage,
-				"--fetch-cooldown 1h0m0s must not exceed --poll-interval 500ms",
-			},
+			"Argument":         {[]string{"drain"}, command.ExitUsage, `worker takes no arguments, but got "drain"`},
+			"DatabaseURL":      {[]string{"--database-url", "http://x"}, command.ExitUsage, "the database URL can't be read"},
+			"Dimension":        {[]string{"--database-url", good, "--dimension", "128"}, command.ExitInvalid, "the database has vectors of 64 dimensions"},
+			"DimensionRange":   {[]string{"--database-url", good, "--dimension", "4001"}, command.ExitUsage, "--dimension is 4001, but must be between 1 and 4000"},
+			"Fields":           {[]string{"--database-url", good, "--fetch-cooldown", "1h"}, command.ExitUsage, "--fetch-cooldown 1h0m0s must not exceed --poll-interval 500ms"},
 			"Duration":         {[]string{"--stop-timeout", "soon"}, command.ExitUsage, `invalid argument "soon"`},
 			"MaxConnections":   {[]string{"--database-url", good, "--max-connections", "-1"}, command.ExitUsage, "--max-connections is -1, but must be 0 or more"},
 			"Flag":             {[]string{"--nope"}, command.ExitUsage, "unknown flag: --nope"},
