@@ -38,7 +38,7 @@ BEGIN
         CONTINUE WHEN 2 <> (SELECT count(*) FROM (
             SELECT FROM hippocampus.memories m
             WHERE m.id IN (v_pair.gone, v_pair.kept) AND m.user_id = p_user_id AND m.app_name = p_app_name AND m.superseded_by IS NULL
-            ORDER BY m.id FOR NO KEY UPDATE SKIP LOCKED) h);
+            ORDER BY m.id FOR UPDATE SKIP LOCKED) h); -- also one whose vector is just being stored
         UPDATE hippocampus.memories m SET encounter_count = least(m.encounter_count::bigint + o.encounter_count, 2147483647),
             access_count = least(m.access_count::bigint + o.access_count, 2147483647), importance = greatest(m.importance, o.importance),
             running_intensity = greatest(m.running_intensity, o.running_intensity), tags = l.tags, metadata = l.metadata

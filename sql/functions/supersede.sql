@@ -23,9 +23,10 @@ BEGIN
     PERFORM hippocampus._check_time('p_at', coalesce(p_at, p_now));
     PERFORM hippocampus._check_size('p_reason', coalesce(p_reason, ''), 0, 4096);
     PERFORM pg_advisory_xact_lock(hashtextextended(format('hippocampus.facts %L %L', p_user_id, p_app_name), 0));
-    -- in the order in which all lock them: what holds, and is there, stays so until the end
+    -- in the order in which all lock them: what holds, and is there, stays so until the end; and a vector that somebody is
+    -- just storing (put_embedding) is waited for, or it would stay behind
     PERFORM FROM hippocampus.memories m
-    WHERE m.id IN (p_old_id, p_new_id) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR NO KEY UPDATE;
+    WHERE m.id IN (p_old_id, p_new_id) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR UPDATE;
     PERFORM FROM hippocampus.facts f -- the current ones: of a key, its writers lock the others in an order of their own
     WHERE f.id IN (p_old_id, p_new_id) AND f.user_id = p_user_id AND f.app_name = p_app_name AND f.valid_until IS NULL
     ORDER BY f.id FOR NO KEY UPDATE;

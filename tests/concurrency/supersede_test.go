@@ -36,6 +36,20 @@ func TestSupersede(t *testing.T) {
 		require.Equal(t, lower, get[uuid.UUID](t, b, "SELECT superseded_by FROM hippocampus.memories WHERE id = $1", higher))
 	})
 
+	// A vector that is just being stored goes with the others of what is superseded.
+	t.Run("WaitsForAVector", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		lower, higher := memories(t, b)
+		first, second := b.session(t, "first"), b.session(t, "second")
+		first.do("BEGIN")
+		first.do("SELECT hippocampus.put_embedding('ada', 'app', 'memory', $1, array_fill(1, ARRAY[64])::public.vector)", lower)
+		waiting := second.waits(supersede, lower, higher)
+		first.do("COMMIT")
+		waiting.succeeds(t)
+		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.embeddings WHERE row_id = $1", lower))
+	})
+
 	// What is forgotten releases what it had superseded: both are locked before either is touched.
 	t.Run("ReleasesInTheOrderOfIDs", func(t *testing.T) {
 		t.Parallel()
