@@ -156,7 +156,8 @@ func (m *Migrator) Up(ctx context.Context) (*MigrationReport, error) {
 // the newest version; an Up brings them back. The data of what is dropped is lost.
 //
 // Errors: [ErrInvalidArgument] for a target that is not a version of this binary, or newer than
-// the database; [ErrDatabaseNewer]; [ErrNotMigrated]; [ErrReadOnly].
+// the database, or where something outside of the schema uses what would go, which it names; [ErrDatabaseNewer];
+// [ErrNotMigrated]; [ErrReadOnly].
 func (m *Migrator) Down(ctx context.Context, target int64) (*MigrationReport, error) {
 	report := &MigrationReport{}
 	err := m.locked(ctx, func(start time.Time) error {

@@ -221,6 +221,42 @@ const ourRoutines = `
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d
                       WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = x.oid AND d.deptype = 'e')`
 
+// refuseDependents refuses to drop what others have built upon: views, foreign keys, triggers, functions, defaults and
+// policies that are not in our schema. All functions go at each step down, the tables for certain at the last only.
+func (o *owner) refuseDependents(ctx context.Context, everything bool) error {
+	var dependents string
+	err := o.pool.QueryRow(ctx, `
+		WITH ours AS (
+		    SELECT 'pg_catalog.pg_proc'::regclass AS class, p.oid FROM pg_catalog.pg_proc p WHERE p.pronamespace = '`+schemaName+`'::regnamespace
+		    UNION ALL SELECT 'pg_catalog.pg_class'::regclass, c.oid FROM pg_catalog.pg_class c WHERE $1 AND c.relnamespace = '`+schemaName+`'::regnamespace
+		    UNION ALL SELECT 'pg_catalog.pg_type'::regclass, t.oid FROM pg_catalog.pg_type t WHERE $1 AND t.typnamespace = '`+schemaName+`'::regnamespace
+		), part (class, oid, relation) AS ( -- of a relation
+		    SELECT 'pg_catalog.pg_rewrite'::regclass, r.oid, r.ev_class FROM pg_catalog.pg_rewrite r
+		    UNION ALL SELECT 'pg_catalog.pg_constraint'::regclass, c.oid, c.conrelid FROM pg_catalog.pg_constraint c
+		    UNION ALL SELECT 'pg_catalog.pg_trigger'::regclass, g.oid, g.tgrelid FROM pg_catalog.pg_trigger g WHERE NOT g.tgisinternal
+		    UNION ALL SELECT 'pg_catalog.pg_attrdef'::regclass, f.oid, f.adrelid FROM pg_catalog.pg_attrdef f
+		    UNION ALL SELECT 'pg_catalog.pg_policy'::regclass, y.oid, y.polrelid FROM pg_catalog.pg_policy y
+		), dependent AS (
+		    SELECT 'pg_catalog.pg_class'::regclass AS class, p.relation AS oid
+		    FROM pg_catalog.pg_depend d JOIN ours u ON u.class = d.refclassid AND u.oid = d.refobjid
+		    JOIN part p ON p.class = d.classid AND p.oid = d.objid
+		    UNION SELECT d.classid, d.objid
+		    FROM pg_catalog.pg_depend d JOIN ours u ON u.class = d.refclassid AND u.oid = d.refobjid
+		    WHERE d.classid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_class'::regclass)
+		)
+		SELECT coalesce(string_agg(i.type || ' ' || i.identity, ', ' ORDER BY i.identity), '')
+		FROM dependent d CROSS JOIN LATERAL pg_catalog.pg_identify_object(d.class, d.oid, 0) i
+		WHERE d.oid <> 0 AND i.schema NOT IN ('`+schemaName+`', 'pg_toast')`, everything).Scan(&dependents)
+	if err != nil {
+		return fmt.Errorf("look for what depends on the schema: %w", err)
+	}
+	if dependents != "" {
+		return fmt.Errorf("%w: what would go is used by %s: drop these first, or what of them uses the schema %s",
+			ErrInvalidArgument, dependents, schemaName)
+	}
+	return nil
+}
+
 // dropFunctions drops all of them, with the triggers that call them, and forgets their checksum.
 // It gives their number.
 func (o *owner) dropFunctions(ctx context.Context) (int, error) {

@@ -165,6 +165,10 @@ func (o *owner) down(ctx context.Context, target int64, report *MigrationReport)
 		report.Dimension, err = o.dimension(ctx)
 		return err
 	}
+	// Before anything goes: what depends on a function would go with it, and on a table keep it halfway.
+	if err := o.refuseDependents(ctx, target == 0); err != nil {
+		return err
+	}
 	if report.Functions, err = o.dropFunctions(ctx); err != nil {
 		return err
 	}

@@ -57,6 +57,36 @@ func TestDown(t *testing.T) {
 		require.Equal(t, 8, up(t, databaseURL, 8).Dimension)
 	})
 
+	t.Run("RefusesWhatOthersUse", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		up(t, databaseURL, 0)
+		before := snapshot(t, databaseURL)
+		m := migrator(t, databaseURL, 0)
+		for use, dependent := range map[string]string{
+			"VIEW shop.found AS SELECT content FROM hippocampus.search_memory('ada', 'shop', 'tea')":               "view shop.found",
+			"VIEW shop.kept AS SELECT m.content FROM hippocampus.memories m":                                       "view shop.kept",
+			"TABLE shop.orders (note text DEFAULT hippocampus.estimate_tokens('tea')::text)":                       "table shop.orders",
+			"TABLE shop.entries (entry hippocampus.memory_blocks)":                                                 "table shop.entries",
+			"FUNCTION shop.tokens(p text) RETURNS integer BEGIN ATOMIC SELECT hippocampus.estimate_tokens(p); END": "function shop.tokens(pg_catalog.text)",
+		} {
+			execute(t, databaseURL, "CREATE SCHEMA shop", "CREATE "+use)
+			_, err := m.Down(t.Context(), 0)
+			require.ErrorIs(t, err, db.ErrInvalidArgument, use)
+			require.ErrorContains(t, err, "is used by "+dependent+": drop these first")
+			require.Equal(t, before, snapshot(t, databaseURL))
+			execute(t, databaseURL, "DROP SCHEMA shop CASCADE")
+		}
+		// A table that stays may be used.
+		execute(t, databaseURL, "CREATE VIEW kept AS SELECT m.content FROM hippocampus.memories m")
+		_, err := m.Down(t.Context(), db.BinaryVersion()-1)
+		require.NoError(t, err)
+		up(t, databaseURL, 0)
+		execute(t, databaseURL, "DROP VIEW kept")
+		_, err = m.Down(t.Context(), 0)
+		require.NoError(t, err)
+	})
+
 	// Vectors of documents, and of their anchors, go with their tables, and so does that they had an index.
 	t.Run("TakesTheIndexesOfDocumentsAlong", func(t *testing.T) {
 		t.Parallel()
