@@ -1,4 +1,5 @@
--- Retention in one transaction. The retention job does the same batch by batch.
+-- Retention in one transaction. The retention job does the same batch by batch. Words of one user go at once, those of many
+-- later, see _fade_memories.
 CREATE OR REPLACE FUNCTION hippocampus.cleanup_low_value_memories(
     p_threshold double precision DEFAULT 0.1,
     p_min_age_days integer DEFAULT 7,
@@ -13,6 +14,7 @@ AS $fn$
 DECLARE
     v_batch hippocampus.retention_batches;
     v_deleted integer := 0;
+    v_done boolean := false;
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     PERFORM hippocampus._check_range('p_threshold', coalesce(p_threshold, 0), 0, 1);
@@ -35,18 +37,20 @@ BEGIN
     LOOP
         SELECT b.* INTO v_batch FROM hippocampus.sweep_faded(5000, p_user_id, p_app_name, p_now) b;
         v_deleted := v_deleted + v_batch.deleted;
-        IF v_batch.scanned < 5000 THEN
-            RETURN v_deleted;
-        END IF;
+        v_done := v_batch.scanned < 5000;
+        EXIT WHEN v_done;
     END LOOP;
     v_batch := ROW (0, 0, 0, '', '', '-infinity'::timestamptz, '00000000-0000-0000-0000-000000000000'::uuid);
-    LOOP
+    WHILE NOT v_done LOOP
         SELECT b.* INTO v_batch FROM hippocampus.sweep_retention(v_batch.after_user_id, v_batch.after_app_name,
             v_batch.after_created_at, v_batch.after_id, 5000, p_user_id, p_app_name, p_threshold, p_min_age_days,
             false, true, p_now) b;
         v_deleted := v_deleted + v_batch.deleted;
-        EXIT WHEN v_batch.after_id IS NULL;
+        v_done := v_batch.after_id IS NULL;
     END LOOP;
+    IF v_deleted > 0 AND p_user_id IS NOT NULL AND p_app_name IS NOT NULL THEN
+        PERFORM hippocampus.fold_terms(p_user_id, p_app_name);
+    END IF;
     RETURN v_deleted;
 END
 $fn$;
