@@ -235,14 +235,18 @@ func TestClaims(t *testing.T) {
 	t.Run("CannotKeepSweepsFromOthers", func(t *testing.T) {
 		t.Parallel()
 		for name, statements := range map[string][]string{
-			"ByWordsThatCannotBeWrittenAnew": {`INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
+			"ByWordsThatCannotBeWrittenAnew": {
+				`INSERT INTO hippocampus.row_terms (number, row_id, length, asks, user_id, app_name, source, terms, counts)
 				SELECT nextval('hippocampus.row_terms_number_seq'), gen_random_uuid(), 1, false, 'ada', 'shop', s, array_fill('a'::text, ARRAY[200]),
 					array_fill(1::smallint, ARRAY[200]) FROM unnest(ARRAY['memory', 'store']) s`,
-				"UPDATE hippocampus.posting_totals SET removed = 1000"},
-			"ByListsThatCannotGrow": {`INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
+				"UPDATE hippocampus.posting_totals SET removed = 1000",
+			},
+			"ByListsThatCannotGrow": {
+				`INSERT INTO hippocampus.postings (block, user_id, app_name, source, term, numbers, places, counts, lengths)
 				SELECT 9223372036854775807, 'ada', 'shop', 'memory', 'tea', '{}', '{1}', '{}', '{}'`,
 				`INSERT INTO hippocampus.row_terms (row_id, length, asks, user_id, app_name, source, terms, counts)
-				SELECT gen_random_uuid(), 1, false, 'ada', 'shop', 'memory', '{tea}', '{1}' FROM generate_series(1, 64)`},
+				SELECT gen_random_uuid(), 1, false, 'ada', 'shop', 'memory', '{tea}', '{1}' FROM generate_series(1, 64)`,
+			},
 			"ByAQueueOfItsOwn": {`INSERT INTO hippocampus.embedding_queue (row_id, user_id, app_name, source, generation)
 				SELECT m.id, 'ada', 'shop', 'memory', 1 FROM hippocampus.memories m WHERE m.superseded_by IS NOT NULL`},
 		} {
@@ -261,8 +265,10 @@ func TestClaims(t *testing.T) {
 				}
 				worker := dbtest.As(t, b.admin, "hippocampus_worker", nil)
 				for range 2 {
-					for _, sql := range []string{"SELECT hippocampus.sweep_retention(p_threshold => 0.1, p_now => now() + interval '2 years')",
-						"SELECT hippocampus.sweep_store(p_now => now() + interval '2 years')"} {
+					for _, sql := range []string{
+						"SELECT hippocampus.sweep_retention(p_threshold => 0.1, p_now => now() + interval '2 years')",
+						"SELECT hippocampus.sweep_store(p_now => now() + interval '2 years')",
+					} {
 						_, err := worker.Exec(t.Context(), sql)
 						require.NoError(t, err, sql)
 					}
