@@ -29,8 +29,7 @@ type serverFacts struct {
 	schemaOwner     *string // of the schema hippocampus
 	ownerExists     bool    // the role hippocampus_owner
 	ownerGranted    bool    // the login may SET ROLE to it
-	versioned       bool    // goose's table is there
-	restored        bool    // and is not hippocampus_owner's
+	versionsOwner   *string // of goose's table, where it is there
 }
 
 func (m *Migrator) facts(ctx context.Context) (*serverFacts, error) {
@@ -41,16 +40,13 @@ func (m *Migrator) facts(ctx context.Context) (*serverFacts, error) {
 		       (SELECT a.default_version FROM pg_catalog.pg_available_extensions a WHERE a.name = 'vector'),
 		       (SELECT pg_get_userbyid(n.nspowner)::text FROM pg_catalog.pg_namespace n WHERE n.nspname = $1),
 		       EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = $2),
-		       EXISTS (SELECT FROM pg_catalog.pg_class c
-		               JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-		               WHERE n.nspname = $1 AND c.relname = 'goose_db_version'),
-		       EXISTS (SELECT FROM pg_catalog.pg_class c
-		               JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-		               WHERE n.nspname = $1 AND c.relname = 'goose_db_version' AND pg_get_userbyid(c.relowner) <> $2)`
+		       (SELECT pg_get_userbyid(c.relowner)::text FROM pg_catalog.pg_class c
+		        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+		        WHERE n.nspname = $1 AND c.relname = 'goose_db_version')`
 	f := &serverFacts{}
 	err := m.conn.QueryRow(ctx, query, schemaName, ownerRole).Scan(
 		&f.version, &f.versionText, &f.standby, &f.login, &f.database, &f.vectorInstalled, &f.vectorAvailable,
-		&f.schemaOwner, &f.ownerExists, &f.versioned, &f.restored)
+		&f.schemaOwner, &f.ownerExists, &f.versionsOwner)
 	if err != nil {
 		return nil, fmt.Errorf("look at the server: %w", err)
 	}
@@ -98,7 +94,7 @@ func (f *serverFacts) check() error {
 		return fmt.Errorf("%w: the server has pgvector %s, but Hippocampus needs %s or newer: install it there (%s)",
 			ErrServer, *f.vectorAvailable, minVectorVersion, vectorPackage(major))
 	}
-	if f.restored {
+	if f.restored() {
 		return f.notItsOwners()
 	}
 	if f.schemaOwner != nil && *f.schemaOwner != ownerRole {
@@ -120,14 +116,19 @@ func (m *Migrator) checkInstalled(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case f.restored:
+	case f.restored():
 		return f.notItsOwners()
-	case !f.versioned || !f.ownerExists:
+	case f.versionsOwner == nil || !f.ownerExists:
 		return fmt.Errorf("%w: the database %s has no Hippocampus: run migrate up", ErrNotMigrated, f.database)
 	case !f.ownerGranted:
 		return notOwner(f.login)
 	}
 	return nil
+}
+
+// restored says whether the schema came from a dump without its owner.
+func (f *serverFacts) restored() bool {
+	return f.versionsOwner != nil && *f.versionsOwner != ownerRole
 }
 
 func (f *serverFacts) notItsOwners() error {

@@ -85,7 +85,7 @@ func (m *Migrator) Status(ctx context.Context) (*Status, error) {
 	for _, file := range files {
 		s.Migrations = append(s.Migrations, MigrationStatus{Breaking: file.breaking, Name: file.name, Version: file.version})
 	}
-	if f.versioned {
+	if f.versionsOwner != nil {
 		if err := m.checkInstalled(ctx); err != nil {
 			return nil, err
 		}

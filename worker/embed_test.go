@@ -200,13 +200,7 @@ func TestEmbed(t *testing.T) {
 			calls.Add(1)
 			return nil, &model.Error{Kind: model.KindRejected, Status: 401}
 		}}, nil)
-		for i := range 20 {
-			b.remember(t, fmt.Sprint("memory ", i))
-		}
-		b.start(t)
-		b.eventually(t, "the error", func() bool {
-			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%rejected (HTTP 401)%'`) == 20
-		})
+		embedsNone(t, b, "rejected (HTTP 401)")
 		require.EqualValues(t, 1, calls.Load())
 	})
 
@@ -229,13 +223,7 @@ func TestEmbed(t *testing.T) {
 		b := setup(t, &script{embed: func(_ context.Context, texts []string) ([][]float32, error) {
 			return make([][]float32, len(texts)), nil
 		}}, nil)
-		for i := range 20 {
-			b.remember(t, fmt.Sprint("memory ", i))
-		}
-		b.start(t)
-		b.eventually(t, "the error", func() bool {
-			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%a vector of 0 dimensions instead of 64%'`) == 20
-		})
+		embedsNone(t, b, "a vector of 0 dimensions instead of 64")
 		require.Zero(t, b.embeddings(t))
 	})
 
@@ -247,14 +235,20 @@ func TestEmbed(t *testing.T) {
 			calls.Add(1)
 			return slices.Repeat([][]float32{{0, 0, 1}}, len(texts)), nil
 		}}, nil)
-		for i := range 20 {
-			b.remember(t, fmt.Sprint("memory ", i))
-		}
-		b.start(t)
-		b.eventually(t, "the error", func() bool {
-			return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%a vector of 3 dimensions instead of 64%'`) == 20
-		})
+		embedsNone(t, b, "a vector of 3 dimensions instead of 64")
 		require.EqualValues(t, 1, calls.Load())
+	})
+}
+
+// embedsNone starts the worker on 20 memories, of which the embedder gives none a vector, and waits until each is told why.
+func embedsNone(t *testing.T, b *bundle, why string) {
+	t.Helper()
+	for i := range 20 {
+		b.remember(t, fmt.Sprint("memory ", i))
+	}
+	b.start(t)
+	b.eventually(t, "the error", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.embedding_queue WHERE error LIKE '%' || $1 || '%'`, why) == 20
 	})
 }
 

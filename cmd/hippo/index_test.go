@@ -179,14 +179,20 @@ func TestIndexNothing(t *testing.T) {
 func TestIndexMemoryWaits(t *testing.T) {
 	t.Parallel()
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-	ctx, cancel := context.WithCancel(t.Context())
+	require.Regexp(t, `^hippo: waiting for a worker .*bin/worker`, r.untilItSpeaks("learn", "index_memory"))
+}
+
+// untilItSpeaks interrupts a command at its first word on standard error.
+func (r *runner) untilItSpeaks(args ...string) string {
+	r.t.Helper()
+	ctx, cancel := context.WithCancel(r.t.Context())
 	var said strings.Builder
 	a := newApp(strings.NewReader(""), io.Discard, writer(func(text []byte) (int, error) {
 		defer cancel()
 		return said.Write(text)
 	}), func(name string) string { return r.env[name] })
-	require.Equal(t, command.ExitInterrupted, a.run(ctx, []string{"learn", "index_memory"}))
-	require.Regexp(t, `^hippo: waiting for a worker .*bin/worker`, said.String())
+	require.Equal(r.t, command.ExitInterrupted, a.run(ctx, args))
+	return said.String()
 }
 
 type writer func([]byte) (int, error)
@@ -196,11 +202,9 @@ func (w writer) Write(text []byte) (int, error) { return w(text) }
 // A generation whose rows could not be embedded never serves, even with --switch.
 func TestReembedUnreachable(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(server.Close)
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
 	r.ok("remember", "green tea is steeped at eighty degrees")
-	r.env["OPENAI_BASE_URL"], r.env["OPENAI_API_KEY"] = server.URL, "key"
+	r.env["OPENAI_BASE_URL"], r.env["OPENAI_API_KEY"] = failingServer(t, http.StatusNotFound), "key"
 	message := r.fails(command.ExitFailed, "reembed", "--provider", "openai", "--model", "other", "--dimension", "96", "--switch")
 	require.Contains(t, message, "generation 2 (openai/other) has 0 vectors, 1 rows have none: ")
 	require.Contains(t, message, "404")
@@ -229,6 +233,14 @@ func embeddingServer(t *testing.T, dimension, maxWords int) string {
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{"data": data})
 	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// failingServer answers everything with a status.
+func failingServer(t *testing.T, status int) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -265,10 +277,8 @@ func TestReembedAnotherDimension(t *testing.T) {
 // Whose embedder refuses has the documents, and is told why they have no vectors, once all is done that can be.
 func TestIndexRefused(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
-	t.Cleanup(server.Close)
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
-	r.env["OPENAI_BASE_URL"], r.env["HIPPOCAMPUS_EMBEDDING_PROVIDER"] = server.URL, "openai"
+	r.env["OPENAI_BASE_URL"], r.env["HIPPOCAMPUS_EMBEDDING_PROVIDER"] = failingServer(t, http.StatusUnauthorized), "openai"
 	code, stdout, stderr := r.run(t.Context(), "index", write(t, "tea.md", "# Tea", "It is green."))
 	require.Equal(t, command.ExitFailed, code)
 	require.Contains(t, stdout, "tea.md")
@@ -278,20 +288,12 @@ func TestIndexRefused(t *testing.T) {
 // Who looks on without a terminal is told why there is no progress.
 func TestReembedUnavailable(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
-	t.Cleanup(server.Close)
 	r := newRunner(t, dbtest.DatabaseURL(dbtest.DB(t)))
 	r.ok("remember", "green tea")
-	r.env["OPENAI_BASE_URL"] = server.URL
-	ctx, cancel := context.WithCancel(t.Context())
-	var said strings.Builder
-	a := newApp(strings.NewReader(""), io.Discard, writer(func(text []byte) (int, error) {
-		defer cancel()
-		return said.Write(text)
-	}), func(name string) string { return r.env[name] })
-	require.Equal(t, command.ExitInterrupted, a.run(ctx, []string{"reembed", "--provider", "openai", "--model", "other", "--dimension", "96"}))
-	require.Contains(t, said.String(), "the embedder fails; will try again")
-	require.Contains(t, said.String(), "openai embed: unavailable (HTTP 502)")
+	r.env["OPENAI_BASE_URL"] = failingServer(t, http.StatusBadGateway)
+	said := r.untilItSpeaks("reembed", "--provider", "openai", "--model", "other", "--dimension", "96")
+	require.Contains(t, said, "the embedder fails; will try again")
+	require.Contains(t, said, "openai embed: unavailable (HTTP 502)")
 }
 
 // A model that is named, but that its provider would not use, fills no generation by another.
