@@ -1,6 +1,7 @@
 -- Deletes memories and facts, and what was made of them (clusters, insights of sleeps): their vectors, words and
 -- provenance, and what others say of having been replaced by them, go by triggers and keys; their ids in the results of
--- jobs and the reports of sleeps, here.
+-- jobs and the reports of sleeps, here. The rows are held first, so that a consolidation which is just saying the same
+-- is waited for, and the ids in its result are seen.
 CREATE OR REPLACE FUNCTION hippocampus._delete_rows(
     p_user_id text,
     p_app_name text,
@@ -14,6 +15,7 @@ AS $fn$
 DECLARE
     v_ids uuid[] := ARRAY(SELECT hippocampus._made_of(p_user_id, p_app_name, p_ids));
 BEGIN
+    PERFORM hippocampus._hold_rows(p_user_id, p_app_name, v_ids);
     UPDATE hippocampus.consolidation_jobs j
     SET result = j.result || (SELECT coalesce(jsonb_object_agg(k.name, (j.result -> k.name) - g.ids), '{}')
         FROM unnest(ARRAY['episode_ids', 'fact_ids', 'insight_ids', 'summary_ids']) AS k (name) WHERE j.result ? k.name)
@@ -24,16 +26,11 @@ BEGIN
             WHERE f.fact_id = ANY (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name) s
           GROUP BY s.job_id) g
     WHERE j.id = g.job_id AND j.user_id = p_user_id AND j.app_name = p_app_name;
-    PERFORM FROM hippocampus.memories m -- in one order with those that are released by it, see _release_superseded
-    WHERE (m.id = ANY (v_ids) OR m.superseded_by = ANY (v_ids)) AND m.user_id = p_user_id AND m.app_name = p_app_name ORDER BY m.id FOR UPDATE;
     DELETE FROM hippocampus.memories m
     WHERE m.id = ANY (v_ids) AND m.user_id = p_user_id AND m.app_name = p_app_name;
     GET DIAGNOSTICS memories = ROW_COUNT;
-    WITH held AS (
-        SELECT f.id FROM hippocampus.facts f
-        WHERE f.id = ANY (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name ORDER BY f.id FOR UPDATE)
-    DELETE FROM hippocampus.facts f USING held h
-    WHERE f.id = h.id AND f.user_id = p_user_id AND f.app_name = p_app_name;
+    DELETE FROM hippocampus.facts f
+    WHERE f.id = ANY (v_ids) AND f.user_id = p_user_id AND f.app_name = p_app_name;
     GET DIAGNOSTICS facts = ROW_COUNT;
     UPDATE hippocampus.sleep_reports r
     SET changed_ids = ARRAY(SELECT c.id FROM unnest(r.changed_ids) WITH ORDINALITY AS c (id, n) WHERE c.id <> ALL (v_ids) ORDER BY c.n)

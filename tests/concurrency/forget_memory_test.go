@@ -31,4 +31,60 @@ func TestForgetMemory(t *testing.T) {
 		require.Equal(t, threads[1], get[uuid.UUID](t, b, "SELECT thread_id FROM hippocampus.forgotten_events"))
 		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.recall_conversation('ada', 'app', 'safe')"))
 	})
+
+	t.Run("WhileAConsolidationSaysTheSame", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first, fact := b.told(t)
+		second, job := b.conversation(t)
+		drawing, forgetting := b.session(t, "drawing"), b.session(t, "forgetting")
+		drawing.do("BEGIN")
+		drawing.do(drawTea, second, job)
+		drawing.do(`UPDATE hippocampus.consolidation_jobs SET result = jsonb_build_object('fact_ids', ARRAY[$1::uuid]) WHERE id = $2`, fact, job)
+		waiting := forgetting.waits("SELECT hippocampus.forget('ada', 'app', ARRAY[$1::uuid])", fact)
+		drawing.do("COMMIT")
+		waiting.succeeds(t)
+		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.facts"))
+		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs WHERE result::text LIKE '%' || $1::uuid || '%'", fact),
+			"its id stays in a result")
+		require.Equal(t, 2, get[int](t, b, "SELECT count(*) FROM hippocampus.threads WHERE id IN ($1, $2)", first, second))
+	})
+}
+
+func TestForgetThread(t *testing.T) {
+	t.Parallel()
+
+	t.Run("WhileAConsolidationOfAnotherSaysTheSame", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		first, fact := b.told(t)
+		second, job := b.conversation(t)
+		drawing, forgetting := b.session(t, "drawing"), b.session(t, "forgetting")
+		drawing.do("BEGIN")
+		drawing.do(drawTea, second, job)
+		waiting := forgetting.waits("SELECT hippocampus.forget_thread('ada', 'app', $1)", first)
+		drawing.do("COMMIT")
+		waiting.succeeds(t)
+		require.Equal(t, fact, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.facts"), "the other conversation tells it")
+		require.Equal(t, second, get[uuid.UUID](t, b, "SELECT thread_id FROM hippocampus.memory_sources"))
+	})
+}
+
+// drawTea is what a consolidation stores of a conversation: its thread, and the job.
+const drawTea = `SELECT hippocampus.remember_facts('ada', 'app', '[{"key": "drink", "value": "green tea", "sequences": [1]}]', $1, p_job_id => $2)`
+
+// conversation is a thread that says what the user drinks, and a consolidation that is enqueued.
+func (b *testBundle) conversation(t *testing.T) (thread, job uuid.UUID) {
+	t.Helper()
+	thread = b.thread(t, b.ada)
+	get[string](t, b, `SELECT hippocampus.append_event($1, 'user', 'message', '"I drink green tea."')::text`, thread)
+	return thread, get[uuid.UUID](t, b, "SELECT hippocampus.enqueue_consolidation($1)", thread)
+}
+
+// told is a conversation from which the fact was drawn.
+func (b *testBundle) told(t *testing.T) (thread, fact uuid.UUID) {
+	t.Helper()
+	thread, job := b.conversation(t)
+	get[string](t, b, "SELECT action FROM ("+drawTea+" AS f) r CROSS JOIN LATERAL (SELECT (r.f).action) a", thread, job)
+	return thread, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.facts")
 }
