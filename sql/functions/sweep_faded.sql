@@ -54,8 +54,8 @@ BEGIN
                 FROM held h JOIN kinds k ON k.memory_type = h.memory_type AND k.category = h.category
                 LEFT JOIN pinned i ON i.id = h.id
             ), moved AS ( -- it has not faded by p_now; what is pinned is not looked at again by the next batch
-                UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(
-                    p_now + CASE WHEN j.pinned THEN interval '1 day' ELSE '0' END, hippocampus._forget_at(j.p,
+                UPDATE hippocampus.memories m SET forget_policy = v_hash, forget_at = greatest(p_now,
+                    CASE WHEN j.pinned THEN least(p_now + interval '1 day', '9999-12-30 00:00:00+00') END, hippocampus._forget_at(j.p,
                     j.initial_score, j.running_intensity, j.access_count, j.last_accessed_at, j.created_at))
                 FROM judged j WHERE NOT j.faded AND m.id = j.id AND m.user_id = j.user_id AND m.app_name = v_app_name
                 RETURNING m.id

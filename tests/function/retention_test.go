@@ -170,6 +170,19 @@ func TestCleanupLowValueMemories(t *testing.T) {
 		}
 	})
 
+	t.Run("AtTheEndOfTime", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.exec(t, "SELECT hippocampus.load_skill($1, $2, 'git', 'Rebase before you push.', p_now => $3)", b.UserID, b.AppName, b.now) // is pinned
+		b.remember(t, "Seen in Oslo")
+		for _, now := range []string{"9999-12-29 12:00:00+00", "9999-12-30 00:00:00+00"} {
+			b.exec(t, "SELECT hippocampus.sweep_faded(p_user_id => $1, p_app_name => $2, p_now => $3::timestamptz)", b.UserID, b.AppName, now)
+			require.Zero(t, get[int](t, b, "SELECT scanned FROM hippocampus.sweep_faded(p_user_id => $1, p_app_name => $2, p_now => $3::timestamptz)",
+				b.UserID, b.AppName, now), "a pinned one is not looked at twice")
+		}
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memories WHERE user_id = $1 AND app_name = $2", b.UserID, b.AppName))
+	})
+
 	t.Run("MinimumAgeProtects", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
