@@ -146,6 +146,17 @@ func (q *Queries) JobGetByRiverJob(ctx context.Context, db DBTX, riverJobID int6
 	return &i, err
 }
 
+const jobLockResult = `-- name: JobLockResult :one
+SELECT j.result FROM hippocampus.consolidation_jobs j WHERE j.id = $1 FOR NO KEY UPDATE
+`
+
+func (q *Queries) JobLockResult(ctx context.Context, db DBTX, id uuid.UUID) (json.RawMessage, error) {
+	row := db.QueryRow(ctx, jobLockResult, id)
+	var result json.RawMessage
+	err := row.Scan(&result)
+	return result, err
+}
+
 const jobSetError = `-- name: JobSetError :exec
 UPDATE hippocampus.consolidation_jobs j SET error = $1::text WHERE j.id = $2
 `

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -47,8 +48,9 @@ func (c *consolidation) store(ctx context.Context, p *piece, l *learned, mayComp
 		}
 		err = db.Wrap(err)
 		var pgErr *pgconn.PgError
-		locked := errors.As(err, &pgErr) && pgErr.Code == "55P03" // lock_not_available
-		if err == nil || try == storeTries || !locked && !errors.Is(err, db.ErrConflict) {
+		// lock_not_available, or a foreign_key_violation: what it repeats was just forgotten
+		late := errors.As(err, &pgErr) && (pgErr.Code == "55P03" || pgErr.Code == "23503")
+		if err == nil || try == storeTries || !late && !errors.Is(err, db.ErrConflict) {
 			break
 		}
 		c.logger.InfoContext(ctx, "a consolidation could not be stored yet", "job", c.job.ID, "error", err)
@@ -106,6 +108,9 @@ func (c *consolidation) storeOnce(ctx context.Context, p *piece, l *learned, may
 			if err := c.complete(ctx, tx); err != nil {
 				return err
 			}
+		}
+		if err := c.dropForgotten(ctx, tx, &result); err != nil {
+			return err
 		}
 		return c.writeResult(ctx, tx, p, &result)
 	})
@@ -342,6 +347,32 @@ func (w *Worker) vector(values []float32) (*pgvector.Vector, *string) {
 	v := pgvector.NewVector(values)
 	name := w.config.Models.Embedder.Name()
 	return &v, &name
+}
+
+// dropForgotten takes out of a result what forgetting has taken out of the one that is written down, since it was read:
+// pieces before this one made it. The record is held, so that who forgets by now finds in it what this piece adds.
+func (c *consolidation) dropForgotten(ctx context.Context, tx pgx.Tx, result *Result) error {
+	raw, err := c.queries.JobLockResult(ctx, tx, c.record.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errThreadGone
+	}
+	if err != nil {
+		return fmt.Errorf("read the result so far: %w", err)
+	}
+	var written Result
+	if err := json.Unmarshal(raw, &written); err != nil {
+		return fmt.Errorf("read the result so far: %w", err)
+	}
+	kept := func(ids, before, now []uuid.UUID) []uuid.UUID {
+		return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
+			return slices.Contains(before, id) && !slices.Contains(now, id)
+		})
+	}
+	result.EpisodeIDs = kept(result.EpisodeIDs, c.result.EpisodeIDs, written.EpisodeIDs)
+	result.FactIDs = kept(result.FactIDs, c.result.FactIDs, written.FactIDs)
+	result.InsightIDs = kept(result.InsightIDs, c.result.InsightIDs, written.InsightIDs)
+	result.SummaryIDs = kept(result.SummaryIDs, c.result.SummaryIDs, written.SummaryIDs)
+	return nil
 }
 
 // writeResult writes down what was made so far.

@@ -182,6 +182,31 @@ func TestConsolidate(t *testing.T) {
 		require.NotEmpty(t, b.script.summarized[1].PriorSummary)
 	})
 
+	t.Run("ForgottenBetweenPieces", func(t *testing.T) {
+		t.Parallel()
+		s := &script{}
+		b := setup(t, s, func(c *worker.Config) { c.MaxConversationTokens = 4 })
+		s.reflect = func(ctx context.Context, c *model.Conversation) (*model.Reflection, error) {
+			if strings.HasPrefix(c.Turns[0].Text, "city") {
+				_, err := b.pool.Exec(ctx, `SELECT hippocampus.forget(user_id, app_name, array_agg(id)) FROM hippocampus.facts
+					WHERE key = 'drink' GROUP BY user_id, app_name`)
+				if err != nil {
+					return nil, err
+				}
+			}
+			return reflection(c), nil
+		}
+		thread := b.thread(t, "drink=some very green tea", "city=a small old town")
+		id := b.enqueue(t, b.pool, thread, worker.DeepReflection)
+		b.start(t)
+		r := result(t, b.wait(t, id, "completed"))
+		require.Equal(t, 2, r.Pieces)
+		require.Equal(t, 2, r.Facts)
+		require.Len(t, r.FactIDs, 1)
+		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.facts WHERE id = $1 AND key = 'city'`, r.FactIDs[0]))
+		require.Len(t, r.InsightIDs, 1)
+	})
+
 	t.Run("NoEvents", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t, &script{}, nil)

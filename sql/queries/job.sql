@@ -21,6 +21,9 @@ SELECT * FROM hippocampus.consolidation_jobs j WHERE j.id = @id;
 -- name: JobGetByRiverJob :one
 SELECT * FROM hippocampus.consolidation_jobs j WHERE j.river_job_id = @river_job_id::bigint;
 
+-- name: JobLockResult :one
+SELECT j.result FROM hippocampus.consolidation_jobs j WHERE j.id = @id FOR NO KEY UPDATE;
+
 -- name: JobSetError :exec
 -- What River does not record, since it is no failure of the job: that it waits, and why.
 UPDATE hippocampus.consolidation_jobs j SET error = @error::text WHERE j.id = @id;
