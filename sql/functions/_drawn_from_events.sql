@@ -33,20 +33,28 @@ BEGIN
         JOIN hippocampus.memory_sources s ON s.memory_id = d.memory_id AND s.user_id = p_user_id AND s.app_name = p_app_name
         UNION SELECT s.fact_id, s.thread_id, s.from_seq, s.to_seq FROM drawn d
         JOIN hippocampus.memory_sources s ON s.fact_id = d.fact_id AND s.user_id = p_user_id AND s.app_name = p_app_name
-    ), words AS MATERIALIZED (
-        SELECT w.term, w.idf FROM (SELECT array_agg(DISTINCT u.term) AS terms FROM told t CROSS JOIN LATERAL unnest(t.terms) AS u (term)) a
-        CROSS JOIN LATERAL hippocampus._term_weights(p_user_id, p_app_name, 'event', a.terms,
-            (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'event') i), true) w
-    ), logged AS MATERIALIZED ( -- the words of the events of all these sources, but of those that were forgotten before
+    ), asked AS MATERIALIZED (
+        SELECT array_agg(DISTINCT u.term) AS terms, (SELECT i.rows FROM hippocampus._indexed_rows(p_user_id, p_app_name, 'event') i) AS rows
+        FROM told t CROSS JOIN LATERAL unnest(t.terms) AS u (term)
+    ), weighed AS MATERIALIZED (
+        SELECT w.term, w.idf FROM asked a
+        CROSS JOIN LATERAL hippocampus._term_weights(p_user_id, p_app_name, 'event', a.terms, a.rows, true) w
+    ), words AS MATERIALIZED ( -- a word of events that were passed over alone, which are in no index, is as rare as can be
+        SELECT n.term, coalesce(w.idf, ln(2 + 2 * a.rows)) AS idf FROM asked a
+        CROSS JOIN LATERAL unnest(a.terms) AS n (term)
+        LEFT JOIN weighed w ON w.term = n.term
+    ), logged AS MATERIALIZED ( -- the words of the events of all these sources, but of others that were forgotten before
         SELECT e.thread_id, e.sequence_num AS seq, w.term, w.idf
         FROM (SELECT DISTINCT r.thread_id, r.from_seq, r.to_seq FROM ranges r) r
         JOIN hippocampus.events e ON e.thread_id = r.thread_id AND e.sequence_num BETWEEN r.from_seq AND r.to_seq
             AND e.user_id = p_user_id AND e.app_name = p_app_name
-        JOIN hippocampus.row_terms i ON i.row_id = e.id AND i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = 'event'
-        CROSS JOIN LATERAL unnest(i.terms) AS u (term)
+        LEFT JOIN gone g ON g.thread_id = e.thread_id AND g.seq = e.sequence_num
+        LEFT JOIN hippocampus.forgotten_events f ON f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num
+            AND f.user_id = p_user_id AND f.app_name = p_app_name
+        LEFT JOIN hippocampus.row_terms i ON i.row_id = e.id AND i.user_id = p_user_id AND i.app_name = p_app_name AND i.source = 'event'
+        CROSS JOIN LATERAL unnest(CASE WHEN f.thread_id IS NULL THEN i.terms -- one that was passed over is in no index
+            WHEN g.thread_id IS NOT NULL THEN hippocampus._query_terms(p_app_name, left(e.text, 4000)) END) AS u (term)
         JOIN words w ON w.term = u.term
-        WHERE NOT EXISTS (SELECT FROM hippocampus.forgotten_events f WHERE f.thread_id = e.thread_id AND f.sequence_num = e.sequence_num
-            AND f.user_id = p_user_id AND f.app_name = p_app_name)
         GROUP BY e.thread_id, e.sequence_num, w.term, w.idf
     ), tells AS (
         SELECT t.id, l.thread_id, l.seq, sum(l.idf) AS much

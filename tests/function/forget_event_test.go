@@ -108,6 +108,19 @@ func TestForgetEvent(t *testing.T) {
 		require.Equal(t, []string{"coffee", "sushi"}, b.kept(t))
 	})
 
+	t.Run("PassedOverBeforeForAnotherThing", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		thread, events := b.said(t, "I live in Zqxlisbon, and play the violin", "The violin is out of tune")
+		b.drawnFact(t, "city", "Zqxlisbon", thread, 1, 1)
+		hobby := b.drawnFact(t, "hobby", "play the violin", thread, 1, 1)
+		b.draw(t, hobby, thread, 2, 2)
+		b.exec(t, "SELECT hippocampus.forget_memory($1, $2, 'Zqxlisbon')", b.UserID, b.AppName)
+		require.Equal(t, []string{"play the violin"}, b.kept(t))
+		require.Equal(t, int32(2), forget(t, b, events[0]))
+		require.Empty(t, b.kept(t), "the other event tells less of it")
+	})
+
 	t.Run("WhatWasToldTwiceStays", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
