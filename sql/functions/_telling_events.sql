@@ -44,8 +44,10 @@ BEGIN
         SELECT e.thread_id, e.sequence_num, r.whole OR w.id IS NOT NULL AS tells,
             bool_or(r.whole OR w.id IS NOT NULL) OVER (PARTITION BY r.id, r.thread_id, r.from_seq, r.to_seq) AS any_tells
         FROM ranges r
-        JOIN hippocampus.events e ON e.thread_id = r.thread_id AND e.sequence_num BETWEEN r.from_seq AND r.to_seq
-            AND e.user_id = p_user_id AND e.app_name = p_app_name
+        CROSS JOIN LATERAL ( -- range by range: by thread alone, each would be compared with all of the conversation
+            SELECT n.thread_id, n.sequence_num FROM hippocampus.events n
+            WHERE n.thread_id = r.thread_id AND n.sequence_num BETWEEN r.from_seq AND r.to_seq
+              AND n.user_id = p_user_id AND n.app_name = p_app_name OFFSET 0) e
         LEFT JOIN words w ON w.id = r.id AND w.thread_id = e.thread_id AND w.sequence_num = e.sequence_num
     )
     SELECT s.thread_id, s.sequence_num FROM sourced s WHERE s.tells OR NOT s.any_tells

@@ -18,6 +18,8 @@ BEGIN
     RETURN QUERY
     WITH gone AS MATERIALIZED (
         SELECT g.thread_id, g.seq FROM unnest(p_thread_ids, p_seqs) AS g (thread_id, seq)
+    ), spans AS MATERIALIZED ( -- event by event, as the keys of a join: a range is compared with every event of its thread
+        SELECT g.thread_id, min(g.seq) AS first, max(g.seq) AS last FROM gone g GROUP BY g.thread_id
     ), messages AS MATERIALIZED (
         SELECT left(n.text, 4000) AS text FROM hippocampus.events n
         WHERE n.id = ANY (p_ids) AND n.user_id = p_user_id AND n.app_name = p_app_name
@@ -55,19 +57,23 @@ BEGIN
         SELECT a.row_id FROM alike a
         UNION SELECT c.row_id FROM messages g CROSS JOIN LATERAL hippocampus._words_cover(p_user_id, p_app_name, 'memory', g.text, 0.5) c
     )
-    SELECT m.id FROM gone g
-    JOIN hippocampus.memories m ON m.thread_id = g.thread_id AND g.seq BETWEEN m.from_seq AND m.to_seq
+    SELECT m.id FROM spans p
+    JOIN hippocampus.memories m ON m.thread_id = p.thread_id AND m.from_seq <= p.last AND m.to_seq >= p.first
         AND m.user_id = p_user_id AND m.app_name = p_app_name
+    CROSS JOIN LATERAL generate_series(greatest(m.from_seq, p.first), least(m.to_seq, p.last)) AS q (seq)
+    JOIN gone g ON g.thread_id = m.thread_id AND g.seq = q.seq
     WHERE m.memory_type <> 'semantic'
     UNION
     SELECT m.id FROM summing a
     JOIN hippocampus.memories m ON m.id = a.row_id AND m.user_id = p_user_id AND m.app_name = p_app_name
     WHERE m.memory_type = 'summary' AND EXISTS (SELECT FROM gone g WHERE g.thread_id = m.thread_id)
     UNION
-    SELECT coalesce(s.memory_id, s.fact_id) FROM gone g
-    JOIN hippocampus.memory_sources s ON s.thread_id = g.thread_id AND g.seq BETWEEN s.from_seq AND s.to_seq
+    SELECT a.row_id FROM spans p
+    JOIN hippocampus.memory_sources s ON s.thread_id = p.thread_id AND s.from_seq <= p.last AND s.to_seq >= p.first
         AND s.user_id = p_user_id AND s.app_name = p_app_name
-    JOIN alike a ON a.row_id IN (s.memory_id, s.fact_id)
+    JOIN alike a ON a.row_id = coalesce(s.memory_id, s.fact_id)
+    CROSS JOIN LATERAL generate_series(greatest(s.from_seq, p.first), least(s.to_seq, p.last)) AS q (seq)
+    JOIN gone g ON g.thread_id = s.thread_id AND g.seq = q.seq
     UNION
     SELECT d FROM hippocampus._drawn_from_events(p_user_id, p_app_name, CASE WHEN p_query IS NULL THEN p_ids END) d;
 END
