@@ -34,7 +34,7 @@ BEGIN
     WHERE f.id IN (SELECT (r ->> 'id')::uuid FROM unnest(p_retired) r) AND f.user_id = p_user_id AND f.app_name = p_app_name
       AND (f.fact_type, f.key) <> (p_fact_type, p_key)
       AND v_confidence < f.confidence - hippocampus._setting(p_app_name, 'fact_supersede_margin')::double precision
-    ORDER BY f.confidence DESC, f.id LIMIT 1;
+    ORDER BY f.confidence DESC, f.id LIMIT 1 FOR KEY SHARE; -- as _state_fact holds what it refers to
     v_id := hippocampus._state_fact(p_user_id, p_app_name, p_fact_type, p_key, p_fact -> 'value', v_confidence,
         nullif(p_fact -> 'embedding', 'null')::text::public.vector, p_embedding_model,
         coalesce((p_fact ->> 'intensity')::double precision, 0.5),

@@ -21,7 +21,7 @@ BEGIN
         SELECT f.*, coalesce(r ->> 'decided_by', 'key') AS decided_by, r ->> 'reason' AS reason
         FROM unnest(p_retired) r
         JOIN hippocampus.facts f ON f.id = (r ->> 'id')::uuid AND f.user_id = p_user_id AND f.app_name = p_app_name
-        ORDER BY f.valid_from, f.id
+        ORDER BY f.valid_from, f.id FOR KEY SHARE OF f
     LOOP
         IF v_new.valid_until = v_new.valid_from OR v_old.fact_type = v_new.fact_type AND v_old.key = v_new.key THEN
             UPDATE hippocampus.facts f SET closed_by = left(v_old.decided_by, 60), closed_reason = left(v_old.reason, 1000)

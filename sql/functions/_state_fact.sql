@@ -33,12 +33,13 @@ AS $fn$
 DECLARE
     v_id uuid := gen_random_uuid();
     v_same hippocampus.facts; -- the value that it is, where it is one that is known
-    v_from timestamptz := coalesce(p_valid_from, p_now);
+    v_from timestamptz;
     v_current hippocampus.facts;
     v_held hippocampus.facts; -- what held when the new value begins
     v_next hippocampus.facts; -- what is known to have followed
     v_until timestamptz; -- when it is known to have ended
     v_ended boolean; -- as what held then had, and nothing of its key followed
+    v_locked integer; -- of these, how many are still there
     v_guess boolean;
     v_earlier boolean; -- the next value is this one, and began now
     v_metadata jsonb;
@@ -50,15 +51,23 @@ BEGIN
     v_metadata := hippocampus._check_object('p_metadata', p_metadata, 262144);
     PERFORM pg_advisory_xact_lock(hashtextextended(
         format('hippocampus.fact %L %L %L %L', p_user_id, p_app_name, p_fact_type, p_key), 0));
-    SELECT f.* INTO v_current FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f WHERE f.valid_until IS NULL;
-    IF p_valid_from IS NULL AND v_current.recorded_at >= p_now AND v_current.valid_from <= v_current.recorded_at THEN
-        v_from := greatest(p_now, v_current.valid_from); -- written after this transaction began, and before this call
-    END IF;
-    SELECT f.* INTO v_held FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
-    WHERE f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
-    SELECT f.* INTO v_next FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
-    WHERE f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
-    ORDER BY f.valid_from LIMIT 1;
+    LOOP
+        v_from := coalesce(p_valid_from, p_now);
+        SELECT f.* INTO v_current FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f WHERE f.valid_until IS NULL;
+        IF p_valid_from IS NULL AND v_current.recorded_at >= p_now AND v_current.valid_from <= v_current.recorded_at THEN
+            v_from := greatest(p_now, v_current.valid_from); -- written after this transaction began, and before this call
+        END IF;
+        SELECT f.* INTO v_held FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
+        WHERE f.valid_from <= v_from AND (f.valid_until IS NULL OR f.valid_until > v_from);
+        SELECT f.* INTO v_next FROM hippocampus._facts_of_key(p_user_id, p_app_name, p_fact_type, p_key) f
+        WHERE f.valid_from > v_from AND (f.valid_until IS NULL OR f.valid_until > f.valid_from)
+        ORDER BY f.valid_from LIMIT 1;
+        PERFORM FROM hippocampus.facts f -- nobody forgets what the new value will refer to
+        WHERE f.id IN (v_current.id, v_held.id, v_next.id) AND f.user_id = p_user_id AND f.app_name = p_app_name
+        ORDER BY f.id FOR KEY SHARE;
+        GET DIAGNOSTICS v_locked = ROW_COUNT;
+        EXIT WHEN v_locked = (SELECT count(DISTINCT k.id) FROM unnest(ARRAY[v_current.id, v_held.id, v_next.id]) AS k (id));
+    END LOOP;
     v_guess := p_surer_id IS NOT NULL OR coalesce(p_confidence < v_held.confidence
         - (hippocampus._setting(p_app_name, 'fact_supersede_margin'))::double precision, false);
     v_until := CASE WHEN v_guess THEN v_from WHEN v_held.superseded_by IS NULL AND v_held.closed_by IS NOT NULL THEN v_next.valid_from

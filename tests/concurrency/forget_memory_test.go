@@ -51,6 +51,43 @@ func TestForgetMemory(t *testing.T) {
 	})
 }
 
+// A guess is kept as history, and refers to the fact that is surer.
+func TestForgetWhatAGuessRefersTo(t *testing.T) {
+	t.Parallel()
+	const (
+		guess  = `SELECT hippocampus.upsert_fact('ada', 'app', 'custom', 'drink', '"coffee"', 0.1)`
+		forget = "SELECT hippocampus.forget('ada', 'app', ARRAY[$1::uuid])"
+	)
+
+	t.Run("WhichIsBeingStated", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, fact := b.told(t)
+		stating, forgetting := b.session(t, "stating"), b.session(t, "forgetting")
+		stating.do("BEGIN")
+		stating.do(guess)
+		waiting := forgetting.waits(forget, fact)
+		stating.do("COMMIT")
+		waiting.succeeds(t)
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.facts WHERE superseded_by IS NULL"))
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.facts"))
+	})
+
+	t.Run("WhichIsBeingForgotten", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		_, fact := b.told(t)
+		stating, forgetting := b.session(t, "stating"), b.session(t, "forgetting")
+		forgetting.do("BEGIN")
+		forgetting.do(forget, fact)
+		waiting := stating.waits(guess)
+		forgetting.do("COMMIT")
+		waiting.succeeds(t)
+		require.Equal(t, "coffee", get[string](t, b, "SELECT value #>> '{}' FROM hippocampus.facts_as_of('ada', 'app')"), "nothing surer is known")
+		require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.facts WHERE superseded_by IS NULL"))
+	})
+}
+
 func TestForgetThread(t *testing.T) {
 	t.Parallel()
 
