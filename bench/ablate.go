@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/hippocampus-memory/hippocampus/bench/dataset"
@@ -22,17 +23,22 @@ type Variant struct {
 	only     []string        // the parts of the evidence that count; all where it is nil
 }
 
-// mechanisms are the parts of the evidence, in the order in which the ablation adds them.
+// mechanisms are the parts of the evidence that make the text score, in the order in which the ablation adds them.
 var mechanisms = []string{"nearby", "session", "author", "time", "answer", "question", "length", "spread"}
 
-// Mechanisms are variants that add one mechanism after the other to the words of a memory alone.
+// Mechanisms are variants that add one mechanism after the other to the words of a memory alone, then the other
+// arms with their weights, and last what is meant around a turn.
 func Mechanisms() []*Variant {
 	words := json.RawMessage(`{"text": 1, "vector": 0, "strength": 0, "recency": 0}`)
 	all := []*Variant{{Name: "words alone", Ranking: words, only: []string{}}}
 	for i, name := range mechanisms {
 		all = append(all, &Variant{Name: "+ " + name, Ranking: words, only: mechanisms[:i+1]})
 	}
-	return all
+	asSet := json.RawMessage(`{}`)
+	return append(all,
+		&Variant{Name: "+ vectors, retention and recency", Ranking: asSet, only: mechanisms},
+		&Variant{Name: "+ meaning", Ranking: asSet, only: append(slices.Clone(mechanisms), "meaning")},
+	)
 }
 
 // ReadVariants reads variants as a command line has them: {"text": 1}; name={"text": 1}; or a file of

@@ -160,10 +160,15 @@ func TestReadVariants(t *testing.T) {
 	variants, err = ReadVariants([]string{"mechanisms"})
 	require.NoError(t, err)
 	require.Equal(t, "words alone", variants[0].Name)
-	require.Len(t, variants, 1+len(mechanisms))
+	require.Len(t, variants, 1+len(mechanisms)+2)
 	kept, err := variants[2].evidence(json.RawMessage(`{"nearby":1,"session":0.5,"spread":0.1}`))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"nearby":1,"session":0.5}`, string(kept))
+	last := variants[len(variants)-1]
+	require.JSONEq(t, "{}", string(last.Ranking))
+	kept, err = last.evidence(json.RawMessage(`{"spread":0.1,"meaning":0.5}`))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"spread":0.1,"meaning":0.5}`, string(kept))
 	for _, wrong := range []string{`{"text":`, `x={1}`, path + ".gone"} {
 		_, err := ReadVariants([]string{wrong})
 		require.Error(t, err, wrong)

@@ -158,7 +158,7 @@ func TestRecall(t *testing.T) {
 		require.NoError(t, err)
 		results, err := bench.Ablate(t.Context(), b.engine, b.dataset, b.vectors, b.opts, base, variants)
 		require.NoError(t, err)
-		require.Len(t, results, 10)
+		require.Len(t, results, 12)
 		// Ranked by recency alone, the newest comes first, whatever was asked.
 		require.Less(t, results[0].Tables[0].Row("categories 1-4").Scores["mrr"], 1.0)
 		var left int

@@ -537,7 +537,7 @@ func (q *Queries) MemoryRememberEvents(ctx context.Context, db DBTX, arg *Memory
 }
 
 const memorySearch = `-- name: MemorySearch :many
-SELECT memory_id, content, memory_type, category, score, relevance, text_score, vector_score, retention, recency, word_score, worth, asked, timely, spread, lent, thread_id, from_seq, to_seq, author, source, occurred_from, occurred_until, created_at, access_count, token_count, token_count_exact, tags, metadata, content_hash, trust FROM hippocampus.search_memory(
+SELECT memory_id, content, memory_type, category, score, relevance, text_score, vector_score, retention, recency, word_score, worth, asked, timely, nearby_score, spread, lent, thread_id, from_seq, to_seq, author, source, occurred_from, occurred_until, created_at, access_count, token_count, token_count_exact, tags, metadata, content_hash, trust FROM hippocampus.search_memory(
     p_user_id => $1, p_app_name => $2, p_query => $3, p_query_embedding => $4,
     p_limit => $5, p_memory_types => $6::text[], p_categories => $7::text[],
     p_tags => $8::text[], p_thread_id => $9, p_since => $10,
@@ -603,6 +603,7 @@ func (q *Queries) MemorySearch(ctx context.Context, db DBTX, arg *MemorySearchPa
 			&i.Worth,
 			&i.Asked,
 			&i.Timely,
+			&i.NearbyScore,
 			&i.Spread,
 			&i.Lent,
 			&i.ThreadID,

@@ -467,7 +467,7 @@ type MemoryBlock struct {
 	Value           string
 }
 
-// What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours' and its conversation's, as a share of the best), asked (its author is the one that the query is about), timely (it is of the time that the query asks about, by the calendar or by an event) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.
+// What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours' and its conversation's, as a share of the best), asked (its author is the one that the query is about), timely (it is of the time that the query asks about, by the calendar or by an event) and worth (less for a turn that is short or only asks). nearby_score is how much nearer in meaning than the farthest hit the turns beside it are, 0 for what is no turn. spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.
 type MemoryHit struct {
 	MemoryID        uuid.UUID
 	Content         string
@@ -483,6 +483,7 @@ type MemoryHit struct {
 	Worth           float64
 	Asked           bool
 	Timely          bool
+	NearbyScore     float64
 	Spread          float64
 	Lent            float64
 	ThreadID        *uuid.UUID

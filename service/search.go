@@ -96,6 +96,9 @@ type MemoryHit struct {
 	RelevanceScore float64 `json:"relevance_score"`
 	TextScore      float64 `json:"text_score"`
 	VectorScore    float64 `json:"vector_score"`
+	// NearbyScore is how much higher the VectorScore of the turns beside it is than the lowest there is;
+	// 0 for what is no turn of a conversation.
+	NearbyScore    float64 `json:"nearby_score"`
 	RetentionScore float64 `json:"retention_score"`
 	RecencyScore   float64 `json:"recency_score"`
 	// WordScore, Worth, Asked and Timely are what TextScore is made of: the words' share of the best;
@@ -284,7 +287,7 @@ func newSearchResponse(query string, rows []*db.MemoryHit, degraded bool) *Searc
 			Metadata: row.Metadata, OccurredFrom: row.OccurredFrom, OccurredUntil: row.OccurredUntil,
 			RecencyScore: row.Recency, RelevanceScore: row.Relevance, RetentionScore: row.Retention, Score: row.Score,
 			Source: row.Source, Tags: row.Tags, TextScore: row.TextScore, ThreadID: row.ThreadID, ToSeq: row.ToSeq,
-			TokenCount: int(row.TokenCount), Trust: row.Trust, VectorScore: row.VectorScore,
+			TokenCount: int(row.TokenCount), Trust: row.Trust, VectorScore: row.VectorScore, NearbyScore: row.NearbyScore,
 		}
 	}
 	return response

@@ -48,7 +48,7 @@ func (a *app) benchRecall() *cobra.Command {
 	f.data.add(flags)
 	f.report.add(flags)
 	flags.StringArrayVar(&f.ablate, "ablate", nil, `a ranking to try too: name={"text":1,"vector":0}; or a file of [{"name":…,"ranking":{…},"evidence":{…}}, …];
-or mechanisms: words alone, and what each part of the evidence adds`)
+or mechanisms: words alone, and what each part of the evidence and the other arms add`)
 	flags.IntVar(&f.clients, "clients", 2, "how many clients search at once")
 	flags.IntVar(&f.depth, "k", 100, "how many memories a search asks for")
 	flags.BoolVar(&f.noVectors, "no-vectors", false, "search by words alone")

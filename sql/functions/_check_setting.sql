@@ -48,7 +48,7 @@ BEGIN
         ELSE
             FOR v_weight IN SELECT e.key, e.value FROM jsonb_each(p_value) e LOOP -- ranking, ranking/MODEL, evidence
                 PERFORM hippocampus._check_one_of(format('a weight of the setting %s', p_key), v_weight.key,
-                    CASE p_key WHEN 'evidence' THEN ARRAY['nearby', 'session', 'answer', 'author', 'time', 'question', 'length', 'spread']
+                    CASE p_key WHEN 'evidence' THEN ARRAY['nearby', 'meaning', 'session', 'answer', 'author', 'time', 'question', 'length', 'spread']
                         ELSE ARRAY['text', 'vector', 'strength', 'recency'] END);
                 PERFORM hippocampus._check_range(format('the weight %s of the setting %s', v_weight.key, p_key),
                     hippocampus._json_number(v_weight.value), 0, CASE p_key WHEN 'evidence' THEN 1 ELSE 1000 END);

@@ -71,10 +71,11 @@ BEGIN
         'hits', coalesce((SELECT jsonb_agg(jsonb_build_object('rank', h.rank, 'memory_id', h.memory_id, 'memory_type', h.memory_type,
                 'author', h.author, 'occurred_from', h.occurred_from, 'content', left(h.content, 200), 'score', h.score, 'relevance', h.relevance,
                 'parts', jsonb_build_object('word_score', h.word_score, 'asked', h.asked, 'timely', h.timely, 'worth', h.worth,
-                    'text_score', h.text_score, 'vector_score', h.vector_score, 'retention', h.retention, 'recency', h.recency),
+                    'text_score', h.text_score, 'vector_score', h.vector_score, 'nearby_score', h.nearby_score, 'retention', h.retention, 'recency', h.recency),
                 'gave', CASE p_profile WHEN 'default' THEN jsonb_build_object(
                     'text', coalesce((v_weights -> 'text')::double precision, 0) * h.text_score,
-                    'vector', coalesce((v_weights -> 'vector')::double precision, 0) * h.vector_score,
+                    'vector', coalesce((v_weights -> 'vector')::double precision, 0)
+                        * least(1, h.vector_score + coalesce((v_evidence -> 'meaning')::double precision, 0) * h.nearby_score),
                     'strength', coalesce((v_weights -> 'strength')::double precision, 0) * h.retention,
                     'recency', coalesce((v_weights -> 'recency')::double precision, 0) * h.recency, 'spread', -h.spread, 'truth', h.lent) END,
                 'words', coalesce(w.own, '[]'), 'nearby', coalesce(a.nearby, '[]')) ORDER BY h.rank)

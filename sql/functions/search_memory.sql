@@ -33,6 +33,7 @@ DECLARE
     v_evidence jsonb := coalesce(hippocampus._setting(p_app_name, 'evidence'), '{}');
     v_author double precision := coalesce(v_evidence -> 'author', '0');
     v_time double precision := coalesce(v_evidence -> 'time', '0');
+    v_meaning double precision := CASE WHEN p_profile = 'default' THEN coalesce((v_evidence -> 'meaning')::double precision, 0) ELSE 0 END;
     v_spread double precision := CASE WHEN p_profile = 'default' THEN coalesce((v_evidence -> 'spread')::double precision, 0) ELSE 0 END;
     v_text double precision;
     v_vector double precision;
@@ -62,14 +63,15 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH ranked AS (
-        SELECT s.*, w.text_score, coalesce((v_text * w.text_score + v_vector * s.vector_score) / nullif(v_text + v_vector, 0), 0) AS relevance,
+        SELECT s.*, w.text_score, coalesce((v_text * w.text_score + v_vector * n.meaning) / nullif(v_text + v_vector, 0), 0) AS relevance,
             CASE p_profile WHEN 'retention' THEN s.vector_score * s.retention
-                ELSE v_text * w.text_score + v_vector * s.vector_score
+                ELSE v_text * w.text_score + v_vector * n.meaning
                     + v_strength * coalesce(s.strength, s.retention) + v_recency * s.recency END AS score
         FROM hippocampus._search_parts(p_user_id, p_app_name, p_query, p_query_embedding, p_limit, p_memory_types, p_categories,
             p_tags, p_thread_id, p_since, p_until, p_profile, p_now, p_project_anchors, p_min_importance, v_evidence, v_when, v_serving) s
         CROSS JOIN LATERAL (SELECT s.worth * (s.word_score * (1 - v_author) + CASE WHEN s.asked THEN v_author ELSE 0 END
             + CASE WHEN s.timely THEN v_time ELSE 0 END) / CASE WHEN v_when IS NULL THEN 1 ELSE 1 + v_time END AS text_score) w
+        CROSS JOIN LATERAL (SELECT least(1, s.vector_score + v_meaning * s.nearby_score) AS meaning) n
     ), spaced AS MATERIALIZED (
         SELECT o.*, o.score - o.spread AS total FROM (
             SELECT r.*, CASE WHEN v_spread > 0 AND r.thread_id IS NOT NULL THEN v_spread * ln(row_number() OVER (
@@ -89,7 +91,7 @@ BEGIN
         ORDER BY standing DESC, s.occurred_until DESC, s.row_id LIMIT p_limit
     )
     SELECT m.id, m.content, m.memory_type, m.category, t.standing, t.relevance, t.text_score, t.vector_score, t.retention, t.recency,
-        t.word_score, t.worth, t.asked, t.timely, t.spread, t.standing - t.total,
+        t.word_score, t.worth, t.asked, t.timely, t.nearby_score, t.spread, t.standing - t.total,
         m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
         m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
     FROM top t

@@ -35,7 +35,7 @@ INSERT INTO hippocampus.settings (key, value) VALUES
     ('fact_supersede_margin', '0.3'),
     ('exact_search_rows', '10000'),
     -- measured on conversations of three kinds, hippo bench recall --ablate
-    ('evidence', '{"nearby": 1, "session": 0.5, "answer": 1, "author": 0.25, "time": 0.3, "question": 0.05, "length": 0.1, "spread": 0.025}'),
+    ('evidence', '{"nearby": 1, "meaning": 0.5, "session": 0.5, "answer": 1, "author": 0.25, "time": 0.3, "question": 0.05, "length": 0.1, "spread": 0.025}'),
     ('similarity', '{"duplicate": 0.93, "ask": 0.78, "forget": 0.6}'),
     -- measured: an embedder that sees letters only puts what means the same in other words at 0.3 to 0.8
     ('similarity/offline/hash-v1', '{"duplicate": 0.9, "ask": 0.35, "forget": 0.4}'),

@@ -7,12 +7,12 @@ SELECT m.id AS memory_id, m.content, m.memory_type, m.category,
     0::double precision AS score, 0::double precision AS relevance,
     0::double precision AS text_score, 0::double precision AS vector_score,
     0::double precision AS retention, 0::double precision AS recency,
-    0::double precision AS word_score, 0::double precision AS worth, true::boolean AS asked, true::boolean AS timely,
+    0::double precision AS word_score, 0::double precision AS worth, true::boolean AS asked, true::boolean AS timely, 0::double precision AS nearby_score,
     0::double precision AS spread, 0::double precision AS lent, m.thread_id, m.from_seq, m.to_seq, m.author, m.source, m.occurred_from, m.occurred_until, m.created_at,
     m.access_count, m.token_count, m.token_count_exact, m.tags, m.metadata, m.content_hash, m.trust
 FROM hippocampus.memories m WHERE false;
 COMMENT ON VIEW hippocampus.memory_hits IS
-    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the time that the query asks about, by the calendar or by an event) and worth (less for a turn that is short or only asks). spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.';
+    'What search_memory returns: a memory and every part of its score. text_score is made of word_score (BM25 of its words, its neighbours'' and its conversation''s, as a share of the best), asked (its author is the one that the query is about), timely (it is of the time that the query asks about, by the calendar or by an event) and worth (less for a turn that is short or only asks). nearby_score is how much nearer in meaning than the farthest hit the turns beside it are, 0 for what is no turn. spread was taken off the score, as others of its conversation stand before it; lent was added, as it tells what holds now of what another hit told before.';
 
 CREATE VIEW hippocampus.recall_hits WITH (security_invoker = true) AS
 SELECT ''::text AS source, m.id, m.content, m.memory_type AS kind, 0::double precision AS score,

@@ -171,6 +171,46 @@ func TestEvidence(t *testing.T) {
 		require.InDelta(t, 0.025*math.Log(2), second.Spread, 0.02)
 	})
 
+	t.Run("ATurnMeansWhatIsSaidAroundIt", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		b.evidence(t, `{"spread": 0}`)
+		b.talk(t, "one", "two", "three", "four")
+		b.talk(t, "alone")
+		gap := b.thread(t)
+		for seq, content := range map[int]string{1: "before the gap", 3: "after the gap"} {
+			b.rememberWith(t, content, "p_memory_type => 'episodic', p_thread_id => $5, p_from_seq => $6, p_to_seq => $6", gap, seq)
+		}
+		b.remember(t, "note")
+		b.remember(t, "far note")
+		want := map[string]struct{ own, nearby float64 }{
+			"one": {0.6, 0.7},                        // nothing is before it
+			"two": {0.8, 0.45}, "three": {0.5, 0.35}, // what is after "three" is the farthest of all
+			"four": {0.1, 0.2}, "alone": {0.65, 0}, "before the gap": {0.4, 0}, "after the gap": {0.35, 0}, "note": {0.62, 0}, "far note": {0.1, 0},
+		}
+		for content, w := range want {
+			b.exec(t, `SELECT hippocampus.put_embedding($1, $2, 'memory', m.id, $4) FROM hippocampus.memories m
+				WHERE m.user_id = $1 AND m.content = $3`, b.UserID, b.AppName, content, at(w.own))
+		}
+		for _, weight := range []float64{0, 0.5, 1} {
+			b.evidence(t, fmt.Sprintf(`{"meaning": %g}`, weight))
+			hits := b.search(t, "", "p_query_embedding => $5", vector(1))
+			require.Len(t, hits, len(want))
+			for _, h := range hits {
+				w := want[h.Content]
+				require.InDelta(t, w.own, h.VectorScore, 1e-3, h.Content)
+				require.InDelta(t, w.nearby, h.NearbyScore, 1e-3, h.Content)
+				require.InDelta(t, 0.35/(0.55+0.35)*min(1, w.own+weight*w.nearby), h.Relevance, 1e-3, h.Content)
+			}
+		}
+		b.evidence(t, `{"meaning": 0.5}`)
+		require.Equal(t, []string{"two", "one", "three", "alone"}, b.found(t, "", "p_query_embedding => $5, p_limit => 4", vector(1)))
+		require.Equal(t, []string{"two", "alone", "note", "one"}, b.found(t, "", "p_query_embedding => $5, p_profile => 'retention'", vector(1))[:4])
+		for _, h := range b.search(t, "two three", "") {
+			require.Zero(t, h.NearbyScore) // words have evidence of their own
+		}
+	})
+
 	t.Run("WeightsAreASettingOfTheApp", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
