@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -179,5 +180,34 @@ func TestRebuildAnchors(t *testing.T) {
 		again, err := b.RebuildAnchors(t.Context(), b.scope)
 		require.NoError(t, err)
 		require.Zero(t, again.Embedded)
+	})
+
+	// An anchor that a rebuild by the model that serves makes while another generation is being filled gets both vectors,
+	// and is waited for, as a memory is.
+	t.Run("MeanwhileAnotherGenerationIsFilled", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t, &script{}, often)
+		b.remember(t, "one")
+		b.start(t)
+		b.drain(t)
+		next := shorter()
+		generation := begin(t, b.pool, next)
+		b.queueAll(t, generation)
+		_, err := b.pool.Exec(t.Context(), store)
+		require.NoError(t, err)
+		made, err := b.RebuildAnchors(t.Context(), b.scope)
+		require.NoError(t, err)
+		require.Positive(t, made.Embedded)
+		const waiting = `SELECT count(*) FROM hippocampus.embedding_queue WHERE source = 'anchor' AND generation = $1`
+		require.Equal(t, made.Embedded, b.count(t, waiting, generation))
+		require.Zero(t, b.count(t, waiting, 1), "the rebuild itself has embedded them")
+		_, err = b.pool.Exec(t.Context(), `DELETE FROM hippocampus.embedding_queue WHERE source <> 'anchor'`)
+		require.NoError(t, err)
+		require.ErrorContains(t, b.switches(t, generation, time.Hour), fmt.Sprintf("%d rows have no vector of generation %d", made.Embedded, generation))
+		other := setupOn(t, b.pool, next, embedding)
+		other.start(t)
+		b.eventually(t, "the vectors of the anchors", func() bool {
+			return b.count(t, `SELECT count(*) FROM hippocampus.embeddings WHERE source = 'anchor' AND generation = $1`, generation) == made.Embedded
+		})
 	})
 }
