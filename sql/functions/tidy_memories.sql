@@ -44,10 +44,18 @@ BEGIN
     v_merged := hippocampus._merge_repeated(p_user_id, p_app_name, v_ids, v_duplicate);
     SELECT coalesce(jsonb_agg(to_jsonb(p)), '[]') INTO v_near
     FROM hippocampus._near_memories(p_user_id, p_app_name, v_ids, v_link) p;
+    WITH near AS MATERIALIZED (
+        SELECT max(least(1, p.similarity)) AS weight, least(p.memory_id, p.near_id) AS from_id, greatest(p.memory_id, p.near_id) AS to_id
+        FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid, similarity double precision) GROUP BY 2, 3
+    ), held AS MATERIALIZED ( -- what is being forgotten is linked with nothing
+        SELECT m.id FROM hippocampus.memories m
+        WHERE m.id = ANY (ARRAY(SELECT n.from_id FROM near n UNION SELECT n.to_id FROM near n)) AND m.user_id = p_user_id AND m.app_name = p_app_name
+        ORDER BY m.id FOR KEY SHARE SKIP LOCKED
+    )
     INSERT INTO hippocampus.memory_links (weight, from_id, to_id, user_id, app_name, source)
-    SELECT max(least(1, p.similarity)), least(p.memory_id, p.near_id), greatest(p.memory_id, p.near_id), p_user_id, p_app_name, 'sleep'
-    FROM jsonb_to_recordset(v_near) AS p (memory_id uuid, near_id uuid, similarity double precision)
-    GROUP BY 2, 3 ORDER BY 2, 3
+    SELECT n.weight, n.from_id, n.to_id, p_user_id, p_app_name, 'sleep' FROM near n
+    WHERE n.from_id IN (SELECT h.id FROM held h) AND n.to_id IN (SELECT h.id FROM held h)
+    ORDER BY n.from_id, n.to_id
     ON CONFLICT (from_id, to_id, link_type, user_id, app_name) DO NOTHING;
     GET DIAGNOSTICS v_links = ROW_COUNT;
     WITH wanted AS (

@@ -130,6 +130,25 @@ func TestPutEmbedding(t *testing.T) {
 	}
 }
 
+// A memory that is being forgotten while another one is put in order is linked with nothing, and waited for by nobody.
+func TestTidyMemories(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ids := b.memories(t, 3)
+	_, err := b.Exec(t.Context(), `SELECT hippocampus.put_embedding('ada', 'app', 'memory', id, array_fill(1, ARRAY[64])::public.vector)
+		FROM unnest($1::uuid[]) AS m (id) ORDER BY id`, ids)
+	require.NoError(t, err)
+	_, err = b.Exec(t.Context(), "INSERT INTO hippocampus.untidied_memories (memory_id, user_id, app_name) VALUES ($1, 'ada', 'app')", ids[0])
+	require.NoError(t, err)
+	first, second := b.session(t, "forgets"), b.session(t, "sleeps")
+	first.do("BEGIN")
+	first.do("SELECT hippocampus.forget('ada', 'app', ARRAY[$1::uuid])", ids[1])
+	second.do("SELECT hippocampus.tidy_memories('ada', 'app', NULL, p_duplicate_similarity => 1)")
+	first.do("COMMIT")
+	require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memory_links WHERE ARRAY[from_id, to_id] @> $1 AND source = 'sleep'", []uuid.UUID{ids[0], ids[2]}))
+	require.Equal(t, 1, get[int](t, b, "SELECT count(*) FROM hippocampus.memory_links"))
+}
+
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	const clean = "SELECT hippocampus.cleanup_low_value_memories()"
