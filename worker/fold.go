@@ -33,9 +33,10 @@ type FoldTermsArgs struct{}
 // Kind is the name of the kind.
 func (FoldTermsArgs) Kind() string { return "fold_terms" }
 
-// InsertOpts let one job run at a time. The next one comes soon enough, so none is repeated.
+// InsertOpts let one job run at a time. The next one comes soon enough, but one whose worker was killed would have been given
+// up without a second attempt, which is reported.
 func (FoldTermsArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: 1, Queue: queueMaintenance, UniqueOpts: once()}
+	return river.InsertOpts{MaxAttempts: 2, Queue: queueMaintenance, UniqueOpts: once()}
 }
 
 type foldTermsWorker struct {

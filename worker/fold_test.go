@@ -35,8 +35,8 @@ func TestFoldTerms(t *testing.T) {
 	b.start(t)
 	inserted, err := b.Client().Insert(t.Context(), worker.FoldTermsArgs{}, nil)
 	require.NoError(t, err)
-	b.eventually(t, "the job's end", func() bool {
-		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'discarded'`, inserted.Job.ID) == 1
+	b.eventually(t, "the attempt's end", func() bool {
+		return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'retryable'`, inserted.Job.ID) == 1
 	})
 	require.Equal(t, 1, b.count(t, noted), "bob's own")
 	require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND errors[1] ->> 'error' LIKE '%a user of app "app"%' AND errors::text NOT LIKE '%bob%'`, inserted.Job.ID))

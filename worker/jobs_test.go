@@ -247,3 +247,29 @@ func TestSignsOfLife(t *testing.T) {
 		require.Equal(t, 1, b.count(t, `SELECT count(*) FROM hippocampus.anchor_indexes WHERE serving = 1`))
 	})
 }
+
+// A job of the clock whose worker was killed is done by another one, and none was given up.
+func TestKilledWorkerOfTheClock(t *testing.T) {
+	t.Parallel()
+	for _, args := range []river.JobArgs{worker.FoldTermsArgs{}, worker.PolicyArgs{}} {
+		t.Run(args.Kind(), func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, &script{}, nil)
+			inserted, err := b.Client().Insert(t.Context(), args, nil)
+			require.NoError(t, err)
+			_, err = b.pool.Exec(t.Context(), `UPDATE hippocampus.river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '1 day',
+				attempted_by = '{killed}' WHERE id = $1`, inserted.Job.ID)
+			require.NoError(t, err)
+			b.start(t)
+			b.eventually(t, "the job to be rescued", func() bool {
+				return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state <> 'running'`, inserted.Job.ID) == 1
+			})
+			require.Zero(t, b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE state = 'discarded'`))
+			_, err = b.Client().JobRetry(t.Context(), inserted.Job.ID) // need not be waited for
+			require.NoError(t, err)
+			b.eventually(t, "the job to be done", func() bool {
+				return b.count(t, `SELECT count(*) FROM hippocampus.river_job WHERE id = $1 AND state = 'completed'`, inserted.Job.ID) == 1
+			})
+		})
+	}
+}

@@ -34,9 +34,10 @@ type PolicyArgs struct{}
 // Kind is the name of the kind.
 func (PolicyArgs) Kind() string { return "policy" }
 
-// InsertOpts let one job run at a time. The next one comes soon enough, so none is repeated.
+// InsertOpts let one job run at a time. The next one comes soon enough, but one whose worker was killed would have been given
+// up without a second attempt, which is reported.
 func (PolicyArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{MaxAttempts: 1, Queue: queueMaintenance, UniqueOpts: once()}
+	return river.InsertOpts{MaxAttempts: 2, Queue: queueMaintenance, UniqueOpts: once()}
 }
 
 type policyWorker struct {
