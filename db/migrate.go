@@ -46,9 +46,10 @@ type MigratorConfig struct {
 // It needs sessions of its own: a direct connection, or a pooler in session mode.
 type Migrator struct {
 	config    MigratorConfig
-	conn      *pgx.Conn // as the login; holds the lock
-	schema    fs.FS     // sql/schema
-	functions fs.FS     // sql/functions
+	conn      *pgx.Conn     // as the login; holds the lock
+	schema    fs.FS         // sql/schema
+	functions fs.FS         // sql/functions
+	patience  time.Duration // with those who write
 }
 
 // AppliedMigration is one migration that was run.
@@ -81,7 +82,7 @@ type MigrationReport struct {
 // Errors: [ErrInvalidArgument] for a URL that can't be read or a dimension out of range;
 // [ErrConnect] with one line that says what is wrong.
 func NewMigrator(ctx context.Context, databaseURL string, config *MigratorConfig) (*Migrator, error) {
-	m := &Migrator{schema: schemaFiles(), functions: functionFiles()}
+	m := &Migrator{schema: schemaFiles(), functions: functionFiles(), patience: lockPatience}
 	if config != nil {
 		m.config = *config
 	}
@@ -130,7 +131,8 @@ func (m *Migrator) Close() error {
 // that fails is rolled back; those before it stay, and the next Up goes on from there.
 //
 // Errors: [ErrServer] where Postgres or pgvector is missing or too old; [ErrBootstrap] where an
-// administrator must do something first; [ErrDatabaseNewer]; [ErrDimension]; [ErrReadOnly].
+// administrator must do something first; [ErrDatabaseNewer]; [ErrDimension]; [ErrReadOnly]; [ErrConflict] where
+// transactions that write went on for a minute, and the functions could not be applied beside them: what holds them is named.
 func (m *Migrator) Up(ctx context.Context) (*MigrationReport, error) {
 	report := &MigrationReport{}
 	err := m.locked(ctx, func(start time.Time) error {

@@ -3,12 +3,16 @@ package db
 import (
 	"context"
 	"io/fs"
+	"time"
 )
 
 // What the tests of this package need of its inside.
 
 // SetFiles gives the Migrator other files than the binary's.
 func (m *Migrator) SetFiles(schema, functions fs.FS) { m.schema, m.functions = schema, functions }
+
+// SetPatience says how long the Migrator tries to lock the tables.
+func (m *Migrator) SetPatience(patience time.Duration) { m.patience = patience }
 
 // SchemaFiles is sql/schema.
 func SchemaFiles() fs.FS { return schemaFiles() }

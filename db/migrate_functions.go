@@ -74,6 +74,18 @@ func (o *owner) syncFunctions(ctx context.Context) (int, error) {
 			return 0, nil
 		}
 	}
+	if o.tables, err = o.listTables(ctx); err != nil {
+		return 0, err
+	}
+	if err := o.m.whenTablesAreFree(ctx, func() error { return o.applyOnce(ctx, checksum) }); err != nil {
+		return 0, fmt.Errorf("apply sql/functions: %w", err)
+	}
+	o.m.config.Logger.InfoContext(ctx, "applied the functions", slog.Int("functions", len(o.functions)))
+	return len(o.functions), nil
+}
+
+// applyOnce applies the files in a transaction.
+func (o *owner) applyOnce(ctx context.Context, checksum string) error {
 	// Not versioned: it runs each time, as the files are the only source of the functions.
 	provider, err := goose.NewProvider(goose.DialectPostgres, o.sqlDB, nil,
 		goose.WithDisableGlobalRegistry(true),
@@ -83,23 +95,23 @@ func (o *owner) syncFunctions(ctx context.Context) (int, error) {
 		}, nil)),
 		goose.WithSlog(slog.New(slog.DiscardHandler)))
 	if err != nil {
-		return 0, fmt.Errorf("prepare the functions: %w", err)
+		return fmt.Errorf("prepare: %w", err)
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		// goose's own words would name a migration that no file is.
-		var partial *goose.PartialError
-		if errors.As(err, &partial) {
-			err = partial.Err
-		}
-		return 0, fmt.Errorf("apply sql/functions: %w", err)
+	_, err = provider.Up(ctx)
+	// goose's own words would name a migration that no file is.
+	var partial *goose.PartialError
+	if errors.As(err, &partial) {
+		err = partial.Err
 	}
-	o.m.config.Logger.InfoContext(ctx, "applied the functions", slog.Int("functions", len(o.functions)))
-	return len(o.functions), nil
+	return err
 }
 
-// applyFunctions runs all files, checks that the schema has these functions and no others, and
+// applyFunctions locks the tables, runs all files, checks that the schema has these functions and no others, and
 // records their checksum.
 func (o *owner) applyFunctions(ctx context.Context, tx *sql.Tx, checksum string) error {
+	if err := o.lockTables(ctx, tx); err != nil {
+		return err
+	}
 	if err := runFunctions(ctx, tx, o.functions); err != nil {
 		return err
 	}

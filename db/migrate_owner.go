@@ -37,6 +37,7 @@ type owner struct {
 	sqlDB     *sql.DB
 	schema    fs.FS // the migrations
 	functions []functionFile
+	tables    []string // in the order in which they are locked for the functions
 	provider  *goose.Provider
 	river     *rivermigrate.Migrator[pgx.Tx]
 }

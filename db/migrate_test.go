@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -163,6 +164,82 @@ func TestMigratorFunctions(t *testing.T) {
 		require.ErrorContains(t, err, "not owned by hippocampus_owner: hippocampus.stray(text)")
 		_, err = m.Up(t.Context())
 		require.ErrorContains(t, err, "no file makes stray(IN a text)")
+	})
+
+	// guarded is a trigger on two tables, the second of which is written first.
+	guarded := func(body string) files {
+		return files{functions: map[string]string{"guard": `CREATE OR REPLACE FUNCTION hippocampus.guard() RETURNS trigger
+			LANGUAGE plpgsql AS 'BEGIN ` + body + ` RETURN NEW; END';
+			CREATE OR REPLACE TRIGGER guard_events BEFORE INSERT ON hippocampus.events FOR EACH ROW EXECUTE FUNCTION hippocampus.guard();
+			CREATE OR REPLACE TRIGGER guard_memories BEFORE INSERT ON hippocampus.memories FOR EACH ROW EXECUTE FUNCTION hippocampus.guard();`}}
+	}
+
+	// Who writes is never the victim of a deadlock, and waits for no migration that waits itself.
+	t.Run("WhileOthersWrite", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		_, err := guarded("").up(t.Context(), t, databaseURL)
+		require.NoError(t, err)
+		pool := newPool(t, databaseURL)
+		writer, err := pool.Begin(t.Context())
+		require.NoError(t, err)
+		defer writer.Rollback(t.Context())
+		_, err = writer.Exec(t.Context(), "LOCK TABLE hippocampus.memories IN ROW EXCLUSIVE MODE")
+		require.NoError(t, err)
+		migrated := make(chan error, 1)
+		m := guarded("NULL;").migrator(t.Context(), t, databaseURL)
+		go func() {
+			_, err := m.Up(t.Context())
+			migrated <- err
+		}()
+		require.Eventually(t, func() bool { // it holds events by now
+			var waits bool
+			err := pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_locks l WHERE $1 = ANY (pg_blocking_pids(l.pid)))", writer.Conn().PgConn().PID()).Scan(&waits)
+			return err == nil && waits
+		}, time.Minute, time.Millisecond)
+		_, err = writer.Exec(t.Context(), "LOCK TABLE hippocampus.events IN ROW EXCLUSIVE MODE")
+		require.NoError(t, err)
+		require.NoError(t, writer.Commit(t.Context()))
+		require.NoError(t, <-migrated)
+	})
+
+	t.Run("WhileATransactionStaysOpen", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := dbtest.Empty(t, "")
+		_, err := guarded("").up(t.Context(), t, databaseURL)
+		require.NoError(t, err)
+		writer, err := newPool(t, databaseURL).Begin(t.Context())
+		require.NoError(t, err)
+		defer writer.Rollback(t.Context())
+		_, err = writer.Exec(t.Context(), "LOCK TABLE hippocampus.memories IN ROW EXCLUSIVE MODE")
+		require.NoError(t, err)
+		m := guarded("NULL;").migrator(t.Context(), t, databaseURL)
+		m.SetPatience(0)
+		_, err = m.Up(t.Context())
+		require.ErrorIs(t, err, db.ErrConflict)
+		require.ErrorContains(t, err, fmt.Sprintf("process %d (", writer.Conn().PgConn().PID()))
+		require.ErrorContains(t, err, ") with memories: end these transactions")
+		require.NoError(t, writer.Commit(t.Context()))
+		report, err := m.Up(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, report.Functions)
+	})
+
+	// Where there is nothing to do, those who write are not asked.
+	t.Run("UpToDateWhileOthersWrite", func(t *testing.T) {
+		t.Parallel()
+		databaseURL := setup(t)
+		writer, err := newPool(t, databaseURL).Begin(t.Context())
+		require.NoError(t, err)
+		defer writer.Rollback(t.Context())
+		_, err = writer.Exec(t.Context(), `DO $$ BEGIN EXECUTE (SELECT 'LOCK TABLE ' || string_agg(c.oid::regclass::text, ', ') || ' IN ROW EXCLUSIVE MODE'
+			FROM pg_class c WHERE c.relnamespace = 'hippocampus'::regnamespace AND c.relkind = 'r'); END $$`)
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		report, err := one.up(ctx, t, databaseURL)
+		require.NoError(t, err)
+		require.Zero(t, report.Functions)
 	})
 
 	t.Run("WhateverTheirOrder", func(t *testing.T) {
