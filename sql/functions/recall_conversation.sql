@@ -25,7 +25,8 @@ BEGIN
     END IF;
     RETURN QUERY
     WITH told AS (
-        SELECT h.id AS thread_id, t.seq, t.nearby / max(t.nearby) OVER () AS nearby, t.session / max(t.session) OVER () AS session
+        SELECT h.id AS thread_id, t.seq, t.nearby / max(t.nearby) OVER () AS nearby,
+            coalesce(t.session / nullif(max(t.session) OVER (), 0), 0) AS session -- a word of all talks tells none apart
         FROM (SELECT v.*, v.place / 16777216 AS number, v.place % 16777216 AS seq -- made here, see _word_hits
               FROM hippocampus._evidence(p_user_id, p_app_name, 'event', hippocampus._query_terms(p_app_name, p_query),
                   greatest(100, p_limit), v_number) v OFFSET 0) t

@@ -18,7 +18,7 @@ BEGIN
         SELECT r.* FROM (
             SELECT e.* FROM hippocampus.events e
             WHERE e.user_id = p_user_id AND e.app_name = p_app_name
-            ORDER BY e.created_at DESC, e.thread_id, e.sequence_num DESC LIMIT p_limit) r
+            ORDER BY e.created_at DESC, e.thread_id DESC, e.sequence_num DESC LIMIT p_limit) r
         ORDER BY r.created_at, r.thread_id, r.sequence_num;
     ELSE
         RETURN QUERY

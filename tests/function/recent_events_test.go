@@ -39,6 +39,12 @@ func TestRecentEvents(t *testing.T) { //nolint:tparallel // its subtests share a
 		require.Len(t, recent(t, nil, 100), 10)
 	})
 
+	t.Run("OfOneTimeTheSameHoweverMany", func(t *testing.T) {
+		b.say(t, one, "one 9", time.Hour)
+		b.say(t, two, "two 9", time.Hour)
+		require.Equal(t, recent(t, nil, 2)[1:], recent(t, nil, 1))
+	})
+
 	t.Run("OfThisTenantOnly", func(t *testing.T) {
 		b.refuses(t, "HC002", "is unknown", "SELECT hippocampus.recent_events($1, $2, $3)", b.UserID, b.AppName+"x", one)
 		require.Empty(t, list[string](t, b, "SELECT e.text FROM hippocampus.recent_events($1, $2) e", b.UserID+"x", b.AppName))
@@ -87,6 +93,21 @@ func TestRecallConversation(t *testing.T) {
 			FROM generate_series(1, 2100) n))`, other)
 		b.exec(t, "SELECT hippocampus.fold_terms($1, $2, 1)", b.UserID, b.AppName)
 		require.Equal(t, []string{"the meeting"}, texts(recall(t, b, "zebra budget meeting", 20, asked)))
+	})
+
+	t.Run("AWordOfMoreTalksThanAreGuessed", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		talks := func(name, texts string, talks, turns int) {
+			b.exec(t, `SELECT (SELECT count(*) FROM hippocampus.append_events(hippocampus.create_thread($1, $2, $3 || n), (
+				SELECT jsonb_agg(jsonb_build_object('author', 'user', 'content', jsonb_build_object('text', $4 || m))) FROM generate_series(1, $6::integer) m)))
+				FROM generate_series(1, $5::integer) n`, b.UserID, b.AppName, name, texts, talks, turns)
+		}
+		talks("a", "word ", 256, 12) // by these is guessed how many there are
+		talks("b", "tea ", 400, 1)
+		hits := recall(t, b, "tea", 2, nil)
+		require.Equal(t, []string{"tea 1", "tea 1"}, texts(hits))
+		require.InDelta(t, 2.0/3, hits[0].Score, 1e-9, "the conversation tells nothing")
 	})
 
 	t.Run("EndsOfAThreadHaveNeighboursOnOneSide", func(t *testing.T) {
