@@ -27,15 +27,15 @@ BEGIN
            AND m.occurred_from >= coalesce(p_start, '-infinity') AND m.occurred_from <= coalesce(p_end, 'infinity')
            AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
            AND (p_include_superseded OR m.superseded_by IS NULL)
-         ORDER BY m.occurred_from DESC, m.id LIMIT p_limit)
+         ORDER BY m.occurred_from DESC, m.from_seq DESC, m.id LIMIT p_limit)
         UNION ALL
         (SELECT m.* FROM hippocampus.memories m
          WHERE m.user_id = p_user_id AND m.app_name = p_app_name AND m.occurred_until > m.occurred_from
            AND m.occurred_from < coalesce(p_start, '-infinity') AND m.occurred_until >= coalesce(p_start, '-infinity')
            AND (p_memory_type IS NULL OR m.memory_type = p_memory_type)
            AND (p_include_superseded OR m.superseded_by IS NULL)
-         ORDER BY m.occurred_from DESC, m.id LIMIT p_limit)) s
-    ORDER BY s.occurred_from DESC, s.id LIMIT p_limit;
+         ORDER BY m.occurred_from DESC, m.from_seq DESC, m.id LIMIT p_limit)) s
+    ORDER BY s.occurred_from DESC, s.from_seq DESC, s.id LIMIT p_limit;
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.memories_in_time_slice IS

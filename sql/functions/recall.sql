@@ -31,7 +31,7 @@ BEGIN
            AND (p_types IS NULL OR m.category = ANY (p_types)) AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
            AND (p_since IS NULL OR m.occurred_from >= p_since) AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
            AND hippocampus._effective_importance(m.importance, m.access_count) >= p_min_importance AND m.metadata @> v_context
-         ORDER BY m.occurred_from DESC, m.id LIMIT p_limit)
+         ORDER BY m.occurred_from DESC, m.from_seq DESC, m.id LIMIT p_limit)
         UNION ALL
         (SELECT m.* FROM hippocampus.memory_labels l
          JOIN hippocampus.memories m ON m.id = l.memory_id AND m.user_id = p_user_id AND m.app_name = p_app_name
@@ -40,7 +40,7 @@ BEGIN
            AND (p_types IS NULL OR m.category = ANY (p_types)) AND (p_memory_types IS NULL OR m.memory_type = ANY (p_memory_types))
            AND (p_since IS NULL OR l.occurred_from >= p_since) AND (p_thread_id IS NULL OR m.thread_id = p_thread_id)
            AND hippocampus._effective_importance(m.importance, m.access_count) >= p_min_importance
-         ORDER BY l.occurred_from DESC, l.memory_id LIMIT p_limit)
+         ORDER BY l.occurred_from DESC, m.from_seq DESC, l.memory_id LIMIT p_limit)
     ), merged AS (
         SELECT 'long' AS tier, o.id, o.category, o.memory_type, o.content, 0::double precision AS score,
             hippocampus._effective_importance(o.importance, o.access_count) AS importance, o.tags, o.metadata AS context, o.author,

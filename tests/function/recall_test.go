@@ -79,6 +79,18 @@ func TestRecall(t *testing.T) { //nolint:tparallel // its subtests share a trans
 		}
 	})
 
+	t.Run("OfOneTimeTheLatestInTheLog", func(t *testing.T) {
+		b := setup(t)
+		thread := b.thread(t)
+		b.exec(t, `SELECT hippocampus.remember($1, $2, 'turn ' || n, 'episodic', p_tags => '{turn}', p_thread_id => $3, p_from_seq => n, p_now => $4)
+			FROM generate_series(1, 12) n`, b.UserID, b.AppName, thread, b.now)
+		for _, named := range []string{", p_limit => 3", ", p_tags => '{turn}', p_limit => 3"} {
+			require.Equal(t, []string{"long turn 12", "long turn 11", "long turn 10"}, contents(b.recall(t, named)), named)
+		}
+		require.Equal(t, []string{"turn 12", "turn 11", "turn 10"}, list[string](t, b,
+			"SELECT content FROM hippocampus.memories_in_time_slice($1, $2, $3, NULL, 3, 'episodic')", b.UserID, b.AppName, b.now))
+	})
+
 	t.Run("ByContext", func(t *testing.T) {
 		related := func(context string) []string {
 			return contents(rowsOf[recollection](t, b, "SELECT tier, content, category, score, importance, id, access_count, shared_by FROM hippocampus.recall_related($1, $2, $3, p_now => $4)", b.UserID, b.AppName, context, b.now))
