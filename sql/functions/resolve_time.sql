@@ -18,6 +18,7 @@ DECLARE
     v_range daterange;
     v_ago text[];
     v_count integer;
+    v_back integer; -- 2 of «上上周», the week before the last
 BEGIN
     PERFORM hippocampus._check_time('p_now', p_now);
     -- Most questions name no time. All that is understood below holds one of these, and one expression costs less
@@ -42,24 +43,29 @@ BEGIN
             '(?=\s*(?:$|[^\s[:alnum:]]|(?:about|and(?! after\M)|or|but|did|do|does|was|were|is|are|had|has|have)\M)))', '(?<!的)#(?:之|以)?前');
         v_range := hippocampus._time_away(v_today, -hippocampus._small_number(v_ago[1]), v_ago[2]);
     END IF;
-    IF v_range IS NULL AND v_text ~ '\m(last|past|previous|this|yesterday|today|tonight)\M|[昨今前上去这本]' THEN
+    IF v_range IS NULL AND v_text ~ '\m(last|past|previous|this|yesterday|today|tonight)\M|[昨今前上去这這本]' THEN
         v_ago := coalesce(
-            regexp_match(v_text, '\mlast (mon|tues|wednes|thurs|fri|satur|sun)day\M'), regexp_match(v_text, '上(?:个|一)?(?:周|星期|礼拜)([一二三四五六日天])'));
+            regexp_match(v_text, '\mlast (mon|tues|wednes|thurs|fri|satur|sun)day\M'), regexp_match(v_text, '上[个個一]?(?:[周週]|星期|[礼禮]拜)([一二三四五六日天])'));
         v_count := coalesce(array_position(ARRAY['mon', 'tues', 'wednes', 'thurs', 'fri', 'satur', 'sun'], v_ago[1]),
             array_position(ARRAY['一', '二', '三', '四', '五', '六', '日'], replace(v_ago[1], '天', '日')));
+        v_back := CASE WHEN v_text ~ '(?<![早晚])上上' THEN 2 ELSE 1 END;
         v_range := CASE
             -- «last Saturday» is the latest one before today; «上周六» that of the week before
             WHEN v_ago[1] ~ '[a-z]' THEN daterange(v_today - 1 - (extract(isodow FROM v_today)::integer - 1 - v_count + 7) % 7,
                 v_today - (extract(isodow FROM v_today)::integer - 1 - v_count + 7) % 7)
-            WHEN v_count IS NOT NULL THEN daterange(v_week - 8 + v_count, v_week - 7 + v_count)
+            WHEN v_count IS NOT NULL THEN daterange(v_week - 7 * v_back - 1 + v_count, v_week - 7 * v_back + v_count)
+            WHEN v_text ~ '大前天' THEN daterange(v_today - 3, v_today - 2)
             WHEN v_text ~ '\mday before yesterday\M|前天' THEN daterange(v_today - 2, v_today - 1)
             WHEN v_text ~ '\myesterday\M|\mlast night\M|昨天|昨晚|昨日' THEN daterange(v_today - 1, v_today)
             WHEN v_text ~ '\m(today|this morning|tonight)\M|今天|今早|今晚' THEN daterange(v_today, v_today + 1)
-            WHEN v_text ~ '\m(last|past|previous) week(end)?\M|上(个|一)?(周|星期|礼拜)' THEN daterange(v_week - 7, greatest(v_week, v_today - 1))
-            WHEN v_text ~ '\mthis week\M|[这本](个)?(周|星期|礼拜)' THEN daterange(v_week, v_today + 1)
-            WHEN v_text ~ '\m(last|past|previous) month\M|上(个|一)?月' THEN daterange((v_month - interval '1 month')::date, v_month)
-            WHEN v_text ~ '\mthis month\M|[这本]个?月' THEN daterange(v_month, v_today + 1)
+            WHEN v_text ~ '\m(last|past|previous) week(end)?\M|上[个個一]?([周週]|星期|[礼禮]拜)' THEN
+                daterange(v_week - 7 * v_back, CASE v_back WHEN 1 THEN greatest(v_week, v_today - 1) ELSE v_week - 7 END)
+            WHEN v_text ~ '\mthis week\M|[这這本][个個]?([周週]|星期|[礼禮]拜)' THEN daterange(v_week, v_today + 1)
+            WHEN v_text ~ '\m(last|past|previous) month\M|上[个個一]?月' THEN
+                daterange((v_month - make_interval(months => v_back))::date, (v_month - make_interval(months => v_back - 1))::date)
+            WHEN v_text ~ '\mthis month\M|[这這本][个個]?月' THEN daterange(v_month, v_today + 1)
             WHEN v_text ~ '\m(last|past|previous) year\M|去年' THEN daterange((v_year - interval '1 year')::date, v_year)
+            WHEN v_text ~ '大前年' THEN daterange((v_year - interval '3 years')::date, (v_year - interval '2 years')::date)
             WHEN v_text ~ '前年' THEN daterange((v_year - interval '2 years')::date, (v_year - interval '1 year')::date)
             WHEN v_text ~ '\mthis year\M|今年' THEN daterange(v_year, v_today + 1)
         END;

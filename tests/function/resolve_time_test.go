@@ -62,6 +62,31 @@ func TestResolveTime(t *testing.T) {
 		"两个星期前":                                            {"2023-05-28", "2023-06-06"},
 		"昨天":                                               {"2023-06-14", "2023-06-15"},
 		"前年":                                               {"2021-01-01", "2022-01-01"},
+		// what stands within a word for another time
+		"大前天我吃了什么":             {"2023-06-12", "2023-06-13"},
+		"大前年":                  {"2020-01-01", "2021-01-01"},
+		"大前年5月":                {"2020-05-01", "2020-06-01"},
+		"上上周去了哪里":              {"2023-05-29", "2023-06-05"},
+		"上上周六":                 {"2023-06-03", "2023-06-04"},
+		"我早上上周六的课":             {"2023-06-10", "2023-06-11"},
+		"上上个月":                 {"2023-04-01", "2023-05-01"},
+		"上週六":                  {"2023-06-10", "2023-06-11"},
+		"上個月":                  {"2023-05-01", "2023-06-01"},
+		"這個月":                  {"2023-06-01", "2023-06-16"},
+		"a party two days ago": {"2023-06-13", "2023-06-14"},
+		// of a year that is told otherwise
+		"今年12月":              {"2023-12-01", "2024-01-01"},
+		"December this year": {"2023-12-01", "2024-01-01"},
+		"this August":        {"2023-08-01", "2023-09-01"},
+		"明年5月":               {"2024-05-01", "2024-06-01"},
+		"in May next year":   {"2024-05-01", "2024-06-01"},
+		"in May of 2022":     {"2022-05-01", "2022-06-01"},
+		"next May":           {"2024-05-01", "2024-06-01"},
+		"next August":        {"2023-08-01", "2023-09-01"},
+		"22年5月8日":            {"2022-05-08", "2022-05-09"},
+		"98年7月":              {"1998-07-01", "1998-08-01"},
+		"on February 29th":   {"2020-02-29", "2020-03-01"},
+		"2月29日":              {"2020-02-29", "2020-03-01"},
 	} {
 		got := get[pgtype.Range[pgtype.Timestamptz]](t, b, "SELECT hippocampus.resolve_time($1, $2)", text, now)
 		require.True(t, got.Valid, text)
@@ -73,6 +98,8 @@ func TestResolveTime(t *testing.T) {
 		"", "May I ask something?", "What may happen?", "before I moved", "three days before my wedding", "Where did I go two weeks before the exam?",
 		"A year before I moved, where did I eat?", "three days earlier than my wedding", "after two weeks back home", "three days before and after the fair",
 		"three days after my wedding", "婚礼前三天", "婚礼的三天前我去了哪里？", "婚礼后三天", "搬家的兩個月前", "the 30th of February", "I marched on", "13月40日", "call 2023", "我喜欢什么",
+		"2.5 years ago", "half a year ago", "twenty-five days ago", "twenty five days ago", "one hundred and five days ago", "1.5年前", "一百零五天前", "一百五十天前",
+		"February 29 of 2023",
 	} {
 		got := get[pgtype.Range[pgtype.Timestamptz]](t, b, "SELECT hippocampus.resolve_time($1, $2)", text, now)
 		require.False(t, got.Valid, text)
