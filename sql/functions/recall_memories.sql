@@ -43,7 +43,7 @@ BEGIN
         GROUP BY t.id
     ), facts AS (
         SELECT 'fact'::text AS source, f.id, hippocampus._fact_text(f.key, f.value) AS content, f.fact_type AS kind,
-            greatest(l.relevance, (v_words * coalesce(t.words, 0) + v_vector * coalesce(greatest(0, least(1, m.similarity)), t.words, 0))
+            greatest(l.relevance, (v_words * coalesce(t.words, 0) + v_vector * greatest(0, least(1, coalesce(m.similarity, t.words, 0))))
                 / nullif(v_text + v_vector, 0), 0) AS similarity,
             hippocampus.effective_strength(f.running_intensity, f.access_count, f.last_accessed_at, p_now) AS strength,
             f.recorded_at AS created_at, f.valid_from AS occurred_at, f.thread_id, f.trust

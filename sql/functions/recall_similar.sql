@@ -43,7 +43,7 @@ BEGIN
             SELECT o.memory_id, o.user_id, o.importance::numeric::double precision AS importance, o.occurred_from,
                 CASE WHEN o.terms && v_terms THEN (SELECT count(*) FROM unnest(v_terms) AS q (term) WHERE q.term = ANY (o.terms))
                     / cardinality(v_terms)::double precision END AS words,
-                CASE WHEN o.generation = v_serving.generation THEN greatest(0, -(o.embedding OPERATOR(public.<#>) v_query)) END AS meaning
+                CASE WHEN v_query IS NOT NULL AND o.generation = v_serving.generation THEN greatest(0, -(o.embedding OPERATOR(public.<#>) v_query)) END AS meaning
             FROM hippocampus._shared(p_user_id, p_app_name, p_types, NULL, p_tags, p_min_importance, p_since) o
             WHERE p_include_shared) s
         WHERE s.words > 0 OR s.meaning > 0 OR v_browse

@@ -1,6 +1,7 @@
 package function_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -81,6 +82,27 @@ func TestRecallMemories(t *testing.T) {
 		got := b.recallMemories(t, "where does she live?", ", p_query_embedding => $5", vector(3, 1))
 		require.Contains(t, got[0].Content, "Tallinn")
 		require.Less(t, got[0].Similarity, 1.0)
+	})
+
+	t.Run("WithoutAVectorMeaningIsTheShareOfTheWords", func(t *testing.T) {
+		t.Parallel()
+		b := setup(t)
+		for _, value := range []string{"tea", "tea and scones at the Savoy with the whole family"} {
+			b.exec(t, "SELECT hippocampus.upsert_fact($1, $2, 'custom', left($3, 4), to_jsonb($3::text), p_now => $4)", b.UserID, b.AppName, value, b.now)
+		}
+		ranking, author := map[string]float64{"text": 0.55, "vector": 0.35}, 0.25
+		b.exec(t, "SELECT hippocampus.put_setting($1, 'ranking', $2)", b.AppName, toJSON(t, ranking))
+		b.evidence(t, fmt.Sprintf(`{"author": %g}`, author))
+		words := list[float64](t, b, `SELECT e.own / max(e.own) OVER () FROM hippocampus._evidence($1, $2, 'fact', hippocampus._query_terms($2, 'tea'), NULL) e
+			ORDER BY 1 DESC`, b.UserID, b.AppName)
+		require.Less(t, words[1], 0.9)
+		for _, query := range []any{nil, vector(1)} {
+			got := b.recallMemories(t, "tea", ", p_query_embedding => $5", query)
+			require.Len(t, got, 2)
+			for i, hit := range got {
+				require.InDelta(t, words[i]*(ranking["text"]*(1-author)+ranking["vector"])/(ranking["text"]+ranking["vector"]), hit.Similarity, 1e-9)
+			}
+		}
 	})
 
 	t.Run("AUseStrengthensFactsToo", func(t *testing.T) {

@@ -186,11 +186,13 @@ func TestShareMemory(t *testing.T) { //nolint:tparallel // its subtests share a 
 		require.Len(t, similar("快照", nil), 1)
 		require.Len(t, similar("snapshot", nil), 1)
 		require.Empty(t, similar("tea", nil))
+		byWords := similar("snapshot", nil)[0].Score
 		b.exec(t, `SELECT hippocampus.put_embedding($1, $2, 'memory', $3, array_fill(0.1, ARRAY[64])::public.vector)`, b.UserID, b.AppName, id)
 		require.Equal(t, 1, get[int](t, b, "SELECT hippocampus.refresh_shared_memories()"))
 		require.Zero(t, get[int](t, b, "SELECT hippocampus.refresh_shared_memories()"))
 		near := get[string](t, b, "SELECT array_fill(0.1, ARRAY[64])::public.vector::text")
 		require.Len(t, similar("tea", near), 1)
+		require.InDelta(t, byWords, similar("snapshot", nil)[0].Score, 1e-9, "the question has none")
 	})
 
 	t.Run("NotWhatWasMadeOfOthers", func(t *testing.T) {
