@@ -9,6 +9,7 @@ SET search_path = pg_catalog, pg_temp
 AS $fn$
 BEGIN
     PERFORM hippocampus._check_scope(p_user_id, p_app_name);
+    PERFORM hippocampus._check_bound(p_user_id, p_app_name);
     PERFORM pg_advisory_xact_lock(hippocampus._scope_key(p_user_id, p_app_name));
     PERFORM pg_advisory_xact_lock(hashtext('hippocampus.sweep'), (hippocampus._scope_key(p_user_id, p_app_name) & 63)::integer);
 END

@@ -69,7 +69,7 @@ func TestSharedMemories(t *testing.T) { //nolint:tparallel // its subtests share
 		_, err := try(t.Context(), pool, "SELECT hippocampus.share_memory('ada', 'shop', $1)", b.bea.memory)
 		requireCode(t, err, "share", "HC011")
 		_, err = try(t.Context(), pool, "SELECT hippocampus.share_memory('bea', 'shop', $1)", b.bea.memory)
-		requireCode(t, err, "share", "HC011")
+		requireCode(t, err, "share", "42501")
 	})
 
 	t.Run("OneSharesAndTakesBackOnesOwn", func(t *testing.T) {

@@ -57,6 +57,22 @@ func TestScope(t *testing.T) { //nolint:tparallel // its subtests share a databa
 		requireCode(t, err, "remember", "42501")
 	})
 
+	t.Run("IsNamedByWhatWrites", func(t *testing.T) { // and what deletes does not seem to have done it
+		for _, scope := range []db.Scope{{}, bea} {
+			pool := dbtest.As(t, b.admin, "hippocampus_tenant", &scope)
+			for _, sql := range []string{
+				"SELECT hippocampus.remember('ada', 'shop', 'x')",
+				"SELECT hippocampus.upsert_fact('ada', 'shop', 'profile', 'drink', '1')",
+				"SELECT hippocampus.create_thread('ada', 'shop')",
+				"SELECT hippocampus.forget_memory('ada', 'shop', 'tea')",
+				"SELECT hippocampus.forget_user('ada', 'shop')",
+			} {
+				_, err := try(t.Context(), pool, sql)
+				require.Contains(t, requireCode(t, err, sql, "42501"), "not bound to the user 'ada' of the app 'shop'", sql)
+			}
+		}
+	})
+
 	t.Run("EndsWithItsTransaction", func(t *testing.T) {
 		// One connection, as behind a pooler: what a tenant leaves on it, the next one finds.
 		conn, err := dbtest.As(t, b.admin, "hippocampus_service", nil).Acquire(t.Context())
