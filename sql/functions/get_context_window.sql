@@ -107,7 +107,7 @@ BEGIN
 END
 $fn$;
 COMMENT ON FUNCTION hippocampus.get_context_window IS
-    'Assembles what an agent should see, within p_max_tokens, headings included: system prompt, instructions, memory blocks, facts, relevant memories, newest history (of p_thread_id, or of all threads), in this order. Shares of the budget: system 0.1, memory 0.3, history 0.5, facts the rest; what one leaves the next may use. token_estimate never under-counts. p_include_omitted adds what was left out and why (included = false). p_project_anchors asks for the anchor index: chunks of documents then stand among the memories, marked as a document''s, with their path and line. A system prompt over its share is HC010, unless p_system_overflow lets it take from the others. Print with format_context.';
+    'Assembles what an agent should see, within p_max_tokens, headings included: system prompt, instructions, memory blocks, facts, relevant memories, newest history (of p_thread_id, or of all threads), in this order. Shares of the budget: system 0.1, memory 0.3, history 0.5, facts the rest; what one leaves the next may use. token_estimate never under-counts. p_include_omitted adds what was left out and why (included = false). p_project_anchors asks for the anchor index: chunks of documents then stand among the memories, marked as a document''s, with their path and line. A system prompt over its share is HC010, unless p_system_overflow lets it take from the others. Print with format_context, in the same p_language.';
 REVOKE ALL ON FUNCTION hippocampus.get_context_window FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION hippocampus.get_context_window
     TO hippocampus_reader, hippocampus_tenant, hippocampus_service, hippocampus_worker;
