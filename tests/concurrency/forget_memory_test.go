@@ -36,14 +36,7 @@ func TestForgetMemory(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		first, fact := b.told(t)
-		second, job := b.conversation(t)
-		drawing, forgetting := b.session(t, "drawing"), b.session(t, "forgetting")
-		drawing.do("BEGIN")
-		drawing.do(drawTea, second, job)
-		drawing.do(`UPDATE hippocampus.consolidation_jobs SET result = jsonb_build_object('fact_ids', ARRAY[$1::uuid]) WHERE id = $2`, fact, job)
-		waiting := forgetting.waits("SELECT hippocampus.forget('ada', 'app', ARRAY[$1::uuid])", fact)
-		drawing.do("COMMIT")
-		waiting.succeeds(t)
+		second := b.drawnAgain(t, fact, "SELECT hippocampus.forget('ada', 'app', ARRAY[$1::uuid])", fact)
 		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.facts"))
 		require.Zero(t, get[int](t, b, "SELECT count(*) FROM hippocampus.consolidation_jobs WHERE result::text LIKE '%' || $1::uuid || '%'", fact),
 			"its id stays in a result")
@@ -95,13 +88,7 @@ func TestForgetThread(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		first, fact := b.told(t)
-		second, job := b.conversation(t)
-		drawing, forgetting := b.session(t, "drawing"), b.session(t, "forgetting")
-		drawing.do("BEGIN")
-		drawing.do(drawTea, second, job)
-		waiting := forgetting.waits("SELECT hippocampus.forget_thread('ada', 'app', $1)", first)
-		drawing.do("COMMIT")
-		waiting.succeeds(t)
+		second := b.drawnAgain(t, fact, "SELECT hippocampus.forget_thread('ada', 'app', $1)", first)
 		require.Equal(t, fact, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.facts"), "the other conversation tells it")
 		require.Equal(t, second, get[uuid.UUID](t, b, "SELECT thread_id FROM hippocampus.memory_sources"))
 	})
@@ -124,4 +111,19 @@ func (b *testBundle) told(t *testing.T) (thread, fact uuid.UUID) {
 	thread, job := b.conversation(t)
 	get[string](t, b, "SELECT action FROM ("+drawTea+" AS f) r CROSS JOIN LATERAL (SELECT (r.f).action) a", thread, job)
 	return thread, get[uuid.UUID](t, b, "SELECT id FROM hippocampus.facts")
+}
+
+// drawnAgain is another conversation, of which a consolidation is just storing the same fact when the forgetting begins,
+// which waits for it.
+func (b *testBundle) drawnAgain(t *testing.T, fact uuid.UUID, forget string, args ...any) (thread uuid.UUID) {
+	t.Helper()
+	thread, job := b.conversation(t)
+	drawing, forgetting := b.session(t, "drawing"), b.session(t, "forgetting")
+	drawing.do("BEGIN")
+	drawing.do(drawTea, thread, job)
+	drawing.do(`UPDATE hippocampus.consolidation_jobs SET result = jsonb_build_object('fact_ids', ARRAY[$1::uuid]) WHERE id = $2`, fact, job)
+	waiting := forgetting.waits(forget, args...)
+	drawing.do("COMMIT")
+	waiting.succeeds(t)
+	return thread
 }
